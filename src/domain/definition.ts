@@ -1,0 +1,106 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** When a node may run, judged over its direct upstreams (SEMANTICS, "Trigger rules"). */
+export const TRIGGER_RULES = [
+  'all_success',
+  'all_done',
+  'one_success',
+  'one_failed',
+  'all_failed',
+  'none_failed',
+  'none_failed_min_one_success',
+  'none_skipped',
+  'always',
+] as const;
+
+/** One of {@link TRIGGER_RULES}. */
+export type TriggerRule = (typeof TRIGGER_RULES)[number];
+
+/** Limits that are checked when a definition is put (SEMANTICS, "Pipeline definition"). */
+export const DEFINITION_LIMITS = {
+  nodes: 10_000,
+  edges: 100_000,
+  idLength: 200,
+  definitionBytes: 4 * 1024 * 1024,
+  timeoutSeconds: { min: 1, max: 365 * 24 * 3600 },
+  maxAttempts: { min: 1, max: 10_000 },
+  nestingDepth: 100,
+} as const;
+
+/** How failed attempts of a node are tried again, as written in a definition. */
+export interface RetryDefinition {
+  /** Attempts in all, the first included. @default 1 */
+  readonly maxAttempts?: number;
+  /** Wait before the second attempt, in seconds. @default 1 */
+  readonly intervalSeconds?: number;
+  /** Factor from one wait to the next. @default 2 */
+  readonly backoffRate?: number;
+  /** Longest wait, in seconds. @default 86400 (24 h) */
+  readonly maxDelaySeconds?: number;
+  /** `full` draws each wait between 0 and its value. @default 'none' */
+  readonly jitter?: 'full' | 'none';
+  /** Error names that are retried. @default ['States.ALL'] */
+  readonly on?: readonly string[];
+  /** Error names that are never retried; wins over `on`. @default [] */
+  readonly notOn?: readonly string[];
+}
+
+/** A node as written in a definition. Absent fields take the defaults named here. */
+export interface NodeDefinition {
+  readonly id: string;
+  /** Name of a registered engine. @default 'lambda' */
+  readonly engine?: string;
+  /** What the engine gets. Strings `{% … %}` inside are JSONata. @default {} */
+  readonly params?: JsonObject;
+  /** Ids of direct upstreams. @default [] */
+  readonly dependsOn?: readonly string[];
+  /** @default 'all_success' */
+  readonly trigger?: TriggerRule;
+  /** `{% … %}`; false skips the node. */
+  readonly when?: string;
+  readonly retry?: RetryDefinition;
+  /** Longest time of one attempt from its start, in seconds. @default 86400 (24 h) */
+  readonly timeoutSeconds?: number;
+  /** True: the node's failure does not fail the run. @default false */
+  readonly allowFailure?: boolean;
+}
+
+/**
+ * A pipeline as its author wrote it, after the checks of `parseDefinition`. This is what is stored and hashed;
+ * defaults are filled in by `compilePipeline`, so that a changed default never changes a revision.
+ */
+export interface PipelineDefinition {
+  readonly name: string;
+  readonly description?: string;
+  /** Longest time of a run from its creation, in seconds. @default none */
+  readonly timeoutSeconds?: number;
+  /** True: the first bad node stops the rest. @default false */
+  readonly failFast?: boolean;
+  /** How much `RunChanged` says when nobody watches. @default 'run' */
+  readonly events?: 'run' | 'nodes';
+  /** Days that a finished run is kept. @default 90 */
+  readonly retainDays?: number;
+  /** Taken by nodes that do not say otherwise. */
+  readonly defaults?: { readonly retry?: RetryDefinition; readonly timeoutSeconds?: number };
+  readonly nodes: readonly NodeDefinition[];
+  /** The run's output; `{% … %}` inside is JSONata. @default none */
+  readonly output?: Json;
+}
+
+/** One thing that is wrong with a definition (API, "Problem"). */
+export interface DefinitionError {
+  /** Where, as a path into the definition: `nodes[3].retry.maxAttempts`. Empty for the document itself. */
+  readonly path: string;
+  /** Stable code: `UNKNOWN_FIELD`, `CYCLE`, … (API, "Codes of definition errors"). */
+  readonly code: string;
+  readonly message: string;
+  /** The offending value, cut where it is long. */
+  readonly value?: Json;
+  /** What would be right: `1 to 10000`, `all_success | all_done | …`. */
+  readonly allowed?: string;
+  /** A near miss that was probably meant. */
+  readonly suggestion?: string;
+  /** Place in the source text, one-based, where the text is known. */
+  readonly line?: number;
+  readonly column?: number;
+}

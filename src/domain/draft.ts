@@ -1,0 +1,166 @@
+/** The working copy of one step: a run being changed, and what the change asks for. Used by the files of `step` alone. */
+import type { Command, Facts, Wanted } from './facts.ts';
+import type { CompiledNode, CompiledPipeline } from './graph.ts';
+import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
+import type { Reason } from './reasons.ts';
+import type { Decision, ErrorInfo, Flight, RunRecord, RunStateName, StopOrder } from './run.ts';
+
+/** Times and bounds that a step is given; all of them are the same for every run of an installation. */
+export interface StepOptions {
+  /** Time between two ticks (ms). */
+  readonly tickMs: number;
+  /** P: the time limit of a pass (ms). */
+  readonly passMs: number;
+  /** Nodes that a commit may start or evaluate. */
+  readonly maxDecisions: number;
+  /** Attempts of a run in flight or in retry wait. */
+  readonly maxFlights: number;
+  /** How long an execution that ignores StopExecution is waited for (ms). */
+  readonly stopGraceMs: number;
+}
+
+/** The bounds of DESIGN ("Wide runs", "Fence") with a tick of a minute. */
+export const DEFAULT_STEP_OPTIONS: StepOptions = {
+  tickMs: 60_000,
+  passMs: 30_000,
+  maxDecisions: 200,
+  maxFlights: 500,
+  stopGraceMs: 600_000,
+};
+
+/** Longest error message kept in a run, in UTF-16 units; the full one is in the attempt's result. */
+const MAX_ERROR_MESSAGE = 300;
+
+/** A run in the making. */
+export interface Draft {
+  readonly pipeline: CompiledPipeline;
+  readonly before: RunRecord;
+  readonly facts: Facts;
+  /** Read after the facts (ms since the epoch). */
+  readonly now: number;
+  /** Read before the facts (ms since the epoch). */
+  readonly readAt: number;
+  readonly options: StepOptions;
+  readonly nodes: Uint8Array;
+  readonly flights: Map<number, Flight>;
+  /** Nodes that have an upstream that was decided in this step. */
+  readonly dirty: Uint8Array;
+  readonly decisions: Map<string, Decision & { nodes: number[] }>;
+  readonly commands: Command[];
+  readonly wanted: Wanted[];
+  readonly machines: string[];
+  state: RunStateName;
+  reason: Reason;
+  stop: StopOrder | undefined;
+  firstBad: { readonly node: number; readonly error: ErrorInfo } | undefined;
+  error: ErrorInfo | undefined;
+  /** Something is left that another pass could do at once. */
+  again: boolean;
+  changed: boolean;
+}
+
+/** Copies a run for a step. */
+export function toDraft(
+  pipeline: CompiledPipeline,
+  run: RunRecord,
+  facts: Facts,
+  clock: { readonly now: number; readonly readAt: number },
+  options: StepOptions,
+): Draft {
+  return {
+    pipeline,
+    before: run,
+    facts,
+    now: clock.now,
+    readAt: clock.readAt,
+    options,
+    nodes: new Uint8Array(Buffer.from(run.nodes, 'latin1')),
+    flights: new Map(run.flights.map((flight) => [flight.node, flight])),
+    dirty: new Uint8Array(run.nodes.length),
+    decisions: new Map(),
+    commands: [],
+    wanted: [],
+    machines: [...run.machines],
+    state: run.state,
+    reason: run.reason,
+    stop: run.stop,
+    firstBad: run.firstBad,
+    error: run.error,
+    again: false,
+    changed: false,
+  };
+}
+
+/** Gives a node its new status, records the decision, and marks the nodes below it where it is now terminal. */
+export function decideNode(draft: Draft, node: number, to: NodeCode, attempt = 0, error?: ErrorInfo): void {
+  if (isTerminal(draft.nodes[node] as number)) throw new Error(`node ${node} is terminal and cannot become ${to}`);
+  draft.nodes[node] = byteOf(to);
+  draft.changed = true;
+  recordDecision(draft, to, node, attempt, error);
+  if (!isTerminal(to)) return;
+  const compiled = draft.pipeline.nodes[node] as CompiledNode;
+  for (const downstream of compiled.downstreams) draft.dirty[downstream] = 1;
+  if (statusOf(to).standing === 'bad') noteBad(draft, compiled, to, error);
+}
+
+function recordDecision(draft: Draft, to: NodeCode, node: number, attempt: number, error: ErrorInfo | undefined): void {
+  const key = error ? `${to}/${attempt}/${node}` : `${to}/${attempt}`;
+  const known = draft.decisions.get(key);
+  if (known) {
+    known.nodes.push(node);
+    return;
+  }
+  draft.decisions.set(key, {
+    at: draft.now,
+    rev: draft.before.rev + 1,
+    to,
+    nodes: [node],
+    attempt,
+    ...(error && { error: cutError(error) }),
+  });
+}
+
+function noteBad(draft: Draft, node: CompiledNode, code: NodeCode, error: ErrorInfo | undefined): void {
+  if (code === 'u' || code === 'U' || node.allowFailure) return;
+  if (draft.firstBad && draft.firstBad.node < node.index) return;
+  const known = error ?? { name: statusOf(code).reason, message: statusOf(code).state };
+  draft.firstBad = { node: node.index, error: cutError(known) };
+}
+
+function cutError(error: ErrorInfo): ErrorInfo {
+  if (error.message.length <= MAX_ERROR_MESSAGE) return { name: error.name.slice(0, 100), message: error.message };
+  return {
+    name: error.name.slice(0, 100),
+    message: `${error.message.slice(0, MAX_ERROR_MESSAGE - 1).toWellFormed()}…`,
+  };
+}
+
+/** Gives the run a new state; a terminal one never changes. */
+export function decideRun(draft: Draft, state: RunStateName, reason: Reason, by?: string): void {
+  if (draft.state === state) return;
+  draft.state = state;
+  draft.reason = reason;
+  draft.changed = true;
+  draft.decisions.set(`run/${state}`, {
+    at: draft.now,
+    rev: draft.before.rev + 1,
+    to: 'run',
+    nodes: [],
+    attempt: 0,
+    state,
+    reason,
+    ...(by !== undefined && { by }),
+  });
+}
+
+/** Replaces a flight. */
+export function putFlight(draft: Draft, flight: Flight): void {
+  draft.flights.set(flight.node, flight);
+  draft.changed = true;
+}
+
+/** Takes a flight out, since its attempt is over and no other follows. */
+export function endFlight(draft: Draft, flight: Flight): void {
+  draft.flights.delete(flight.node);
+  draft.changed = true;
+}

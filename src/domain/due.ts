@@ -1,0 +1,73 @@
+/**
+ * When a run has to be looked at again (DESIGN, "Due"). Times are rounded down to the tick, so that a run's place in
+ * the index moves at most once a tick; they may be early, never late.
+ */
+import type { Draft, StepOptions } from './draft.ts';
+import type { CompiledPipeline } from './graph.ts';
+import { byteOf } from './node-status.ts';
+import { type Flight, isRunOver, type RunRecord } from './run.ts';
+
+/** How long a run that waits for an engine sleeps between two looks (ms). */
+const ENGINE_WAIT_MS = 15 * 60_000;
+const LONGEST_POLL_MS = 15 * 60_000;
+
+/** The start of the tick in which a time lies. */
+export function floorToTick(time: number, options: StepOptions): number {
+  return Math.floor(time / options.tickMs) * options.tickMs;
+}
+
+/** When a running attempt is asked for next: one tick after its start, then doubling up to 15 minutes. */
+export function nextPollAt(now: number, polls: number, options: StepOptions): number {
+  const wait = Math.max(options.tickMs, Math.min(LONGEST_POLL_MS, options.tickMs * 2 ** Math.min(polls, 30)));
+  return floorToTick(now + wait, options);
+}
+
+/** When an attempt's own time is over (ms since the epoch). */
+export function deadlineOf(pipeline: CompiledPipeline, flight: Flight): number {
+  return flight.startedAt + (pipeline.nodes[flight.node]?.timeoutMs ?? 0);
+}
+
+/** When the run's own time is over, if it has a limit. */
+export function runDeadlineOf(pipeline: CompiledPipeline, run: RunRecord): number | undefined {
+  return pipeline.timeoutMs === undefined ? undefined : run.createdAt + pipeline.timeoutMs;
+}
+
+/** The due time of the run in the making; nothing once it is over and owes nothing. */
+export function decideDueAt(draft: Draft, owes: boolean): number | undefined {
+  const exact = earliest(draft, owes);
+  if (exact === undefined) return undefined;
+  const wanted = floorToTick(exact, draft.options);
+  const current = draft.before.dueAt;
+  if (current === undefined || current > wanted) return wanted;
+  return current > draft.now || wanted <= draft.now ? current : wanted;
+}
+
+function earliest(draft: Draft, owes: boolean): number | undefined {
+  let least = Number.POSITIVE_INFINITY;
+  if (owes || draft.again || draft.commands.length > 0) least = draft.now + draft.options.tickMs;
+  if (!isRunOver(draft.state)) {
+    for (const flight of draft.flights.values()) least = Math.min(least, flightDueAt(draft.pipeline, flight));
+    const deadline = runDeadlineOf(draft.pipeline, draft.before);
+    if (deadline !== undefined && !draft.stop) least = Math.min(least, deadline);
+    if (draft.nodes.includes(byteOf('n'))) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
+  }
+  return Number.isFinite(least) ? least : undefined;
+}
+
+/** When a flight has to be looked at: its next poll or retry, or its deadline where that is nearer. */
+export function flightDueAt(pipeline: CompiledPipeline, flight: Flight): number {
+  if (flight.phase === 'retry' || flight.phase === 'stopping') return flight.pollAt;
+  return Math.min(flight.pollAt, deadlineOf(pipeline, flight));
+}
+
+/**
+ * The earliest time that must not wait for a tick (ms since the epoch): a retry, or a start to be asked for again.
+ * The pass sends a delayed ring for it.
+ */
+export function wakeAt(run: RunRecord): number | undefined {
+  let least = Number.POSITIVE_INFINITY;
+  for (const flight of run.flights) {
+    if (flight.phase === 'retry' || flight.throttled) least = Math.min(least, flight.pollAt);
+  }
+  return Number.isFinite(least) ? least : undefined;
+}

@@ -1,0 +1,85 @@
+/** What a pass learnt about the world and what a step asks for in return. Both are data; a step does no I/O. */
+import type { Json } from './json.ts';
+import type { ErrorInfo } from './run.ts';
+
+/** Terminal statuses of a Step Functions execution. */
+export type ExecutionStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+
+/** What an execution said at its end: stored once per attempt, and what is stored first stands. */
+export interface AttemptResult {
+  readonly node: number;
+  readonly attempt: number;
+  readonly status: ExecutionStatus;
+  /** JSON text, for SUCCEEDED. */
+  readonly output?: string;
+  /** For the other statuses, where Step Functions told. */
+  readonly error?: ErrorInfo;
+  /** By Step Functions' clock (ms since the epoch). */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** What a look at an execution that has not ended gave. */
+export interface Observation {
+  readonly node: number;
+  readonly attempt: number;
+  /** `unanswered`: the question failed or was throttled, which says nothing about the execution. */
+  readonly seen: 'running' | 'missing' | 'unanswered';
+}
+
+/** What StartExecution answered for an attempt. */
+export interface StartAnswer {
+  readonly node: number;
+  readonly attempt: number;
+  /** `exists`: started before, by the same name. `later`: throttled or unanswered; to be asked again. */
+  readonly answer: 'started' | 'exists' | 'later' | 'refused';
+  readonly error?: ErrorInfo;
+  /** For `refused`: nobody else can have started it, since this pass committed the start itself. */
+  readonly first?: boolean;
+}
+
+/** What an expression gave. */
+export type Evaluation =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly error: ErrorInfo };
+
+/** An evaluation that a step needs before it can decide. */
+export interface Wanted {
+  readonly key: string;
+  readonly what: 'when' | 'params' | 'output';
+  /** Index of the node; -1 for the run's output. */
+  readonly node: number;
+  readonly attempt: number;
+  /** What `$now()` answers (ms since the epoch). */
+  readonly at: number;
+}
+
+/** The key under which a wanted evaluation comes back. */
+export function evaluationKey(what: Wanted['what'], node: number, attempt: number): string {
+  return `${what}/${node}/${attempt}`;
+}
+
+/** An engine as a step sees it. */
+export interface EngineFact {
+  readonly stateMachineArn: string;
+}
+
+/** Everything a step decides from, beside the run itself. */
+export interface Facts {
+  readonly stop?: { readonly by?: string };
+  readonly results?: readonly AttemptResult[];
+  readonly observations?: readonly Observation[];
+  readonly answers?: readonly StartAnswer[];
+  readonly evaluations?: ReadonlyMap<string, Evaluation>;
+  /** No more evaluations can be had in this pass: what still needs one stays as it is. */
+  readonly evaluationsClosed?: boolean;
+  /** The run's last change of state was published and its header written. */
+  readonly announced?: boolean;
+  /** Engines by name; one that is not here does not exist. */
+  readonly engines: ReadonlyMap<string, EngineFact>;
+}
+
+/** What a pass has to do after its commit. Each is idempotent. */
+export type Command =
+  | { readonly kind: 'start'; readonly node: number; readonly attempt: number }
+  | { readonly kind: 'stop'; readonly node: number; readonly attempt: number };

@@ -1,0 +1,119 @@
+/**
+ * A definition made ready to run: defaults filled in, nodes in topological order, edges as index lists.
+ * Every later step speaks of a node by its index here, which depends on the revision alone.
+ */
+import type { NodeDefinition, PipelineDefinition, RetryDefinition, TriggerRule } from './definition.ts';
+import type { Json, JsonObject } from './json.ts';
+import { type RetryPolicy, toRetryPolicy } from './retry.ts';
+
+const DEFAULT_TIMEOUT_SECONDS = 24 * 3600;
+
+/** A node with its defaults filled in. */
+export interface CompiledNode {
+  /** Place in topological order; the same for every run of a revision. */
+  readonly index: number;
+  readonly id: string;
+  readonly engine: string;
+  readonly trigger: TriggerRule;
+  readonly when: string | undefined;
+  readonly params: JsonObject;
+  readonly retry: RetryPolicy;
+  /** Longest time of one attempt, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly allowFailure: boolean;
+  readonly upstreams: readonly number[];
+  readonly downstreams: readonly number[];
+}
+
+/** A revision of a pipeline, ready to run. Immutable, so a process may keep it as long as it likes. */
+export interface CompiledPipeline {
+  readonly name: string;
+  readonly revision: string;
+  readonly definition: PipelineDefinition;
+  /** In topological order. */
+  readonly nodes: readonly CompiledNode[];
+  /** Indices in the order in which the author wrote the nodes. */
+  readonly definitionOrder: readonly number[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  /** Longest time of a run from its creation, in milliseconds. */
+  readonly timeoutMs: number | undefined;
+  readonly failFast: boolean;
+  readonly output: Json | undefined;
+}
+
+/**
+ * Compiles a definition that `parseDefinition` accepted.
+ * @throws Error when it has a cycle or an unknown upstream, which a checked definition cannot have.
+ */
+export function compilePipeline(definition: PipelineDefinition, revision: string): CompiledPipeline {
+  const order = topologicalOrder(definition.nodes);
+  const indexOf = new Map(order.map((node, index) => [node.id, index]));
+  const downstreams: number[][] = order.map(() => []);
+  const upstreams = order.map((node, index) =>
+    (node.dependsOn ?? []).map((id) => {
+      const upstream = indexOf.get(id) as number;
+      (downstreams[upstream] as number[]).push(index);
+      return upstream;
+    }),
+  );
+  return {
+    name: definition.name,
+    revision,
+    definition,
+    nodes: order.map((node, index) => compileNode(definition, node, index, upstreams, downstreams)),
+    definitionOrder: definition.nodes.map((node) => indexOf.get(node.id) as number),
+    indexOf,
+    timeoutMs: definition.timeoutSeconds === undefined ? undefined : definition.timeoutSeconds * 1000,
+    failFast: definition.failFast ?? false,
+    output: definition.output,
+  };
+}
+
+function compileNode(
+  definition: PipelineDefinition,
+  node: NodeDefinition,
+  index: number,
+  upstreams: readonly (readonly number[])[],
+  downstreams: readonly (readonly number[])[],
+): CompiledNode {
+  const retry: RetryDefinition | undefined = node.retry ?? definition.defaults?.retry;
+  const timeoutSeconds = node.timeoutSeconds ?? definition.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
+  return {
+    index,
+    id: node.id,
+    engine: node.engine ?? 'lambda',
+    trigger: node.trigger ?? 'all_success',
+    when: node.when,
+    params: node.params ?? {},
+    retry: toRetryPolicy(retry),
+    timeoutMs: timeoutSeconds * 1000,
+    allowFailure: node.allowFailure ?? false,
+    upstreams: upstreams[index] as readonly number[],
+    downstreams: downstreams[index] as readonly number[],
+  };
+}
+
+/** Kahn's algorithm; among nodes that are free at the same time, the author's order stands. */
+function topologicalOrder(nodes: readonly NodeDefinition[]): NodeDefinition[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const waitingFor = new Map(nodes.map((node) => [node.id, node.dependsOn?.length ?? 0]));
+  const downstreams = new Map<string, NodeDefinition[]>();
+  for (const node of nodes) {
+    for (const id of node.dependsOn ?? []) {
+      if (!byId.has(id)) throw new Error(`node ${JSON.stringify(node.id)} depends on unknown ${JSON.stringify(id)}`);
+      const list = downstreams.get(id);
+      if (list) list.push(node);
+      else downstreams.set(id, [node]);
+    }
+  }
+  const order = nodes.filter((node) => waitingFor.get(node.id) === 0);
+  for (let next = 0; next < order.length; next++) {
+    for (const downstream of downstreams.get((order[next] as NodeDefinition).id) ?? []) {
+      const left = (waitingFor.get(downstream.id) as number) - 1;
+      waitingFor.set(downstream.id, left);
+      if (left === 0) order.push(downstream);
+    }
+  }
+  if (order.length !== nodes.length) throw new Error('the definition has a cycle');
+  return order;
+}

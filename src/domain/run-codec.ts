@@ -1,0 +1,308 @@
+/**
+ * The text form of a run's state, short enough that a run of 50 nodes fits into one write unit once deflated.
+ * Times are kept as distances from the run's creation, lists of nodes as distances from one another.
+ * Reading checks every field: a damaged record is told from a good one before anything is decided from it.
+ */
+import { z } from 'zod';
+import { isVector, type NodeCode } from './node-status.ts';
+import { REASONS } from './reasons.ts';
+import { type Decision, type Flight, RUN_SCHEMA_VERSION, type RunRecord } from './run.ts';
+
+const STATES = ['QUEUED', 'RUNNING', 'PAUSED', 'STOPPING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] as const;
+const PHASES = ['starting', 'running', 'stopping', 'retry'] as const;
+
+const error = z.strictObject({ name: z.string(), message: z.string() });
+const time = z.number();
+const index = z.int().nonnegative();
+
+const packedFlight = z.tuple([
+  index, // node
+  index, // attempt
+  z.int().min(0).max(3), // phase
+  time, // startedAt, since creation
+  time, // since, after startedAt
+  time, // pollAt, after startedAt
+  index, // polls
+  index, // machine
+  z.union([z.literal(0), z.literal(1)]), // confirmed
+  z
+    .strictObject({
+      e: z.enum(['Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError']).optional(),
+      r: error.optional(),
+      m: time.optional(),
+      t: z.literal(1).optional(),
+    })
+    .optional(),
+]);
+
+const packedDecision = z.tuple([
+  time, // at, since creation
+  index, // rev
+  z.string().refine((to) => to === 'run' || (to.length === 1 && isVector(to)), 'not a status'), // to
+  z.array(z.int()), // nodes, each after the one before
+  index, // attempt
+  z
+    .strictObject({
+      s: z.enum(STATES).optional(),
+      w: z.enum(REASONS).optional(),
+      r: error.optional(),
+      b: z.string().optional(),
+    })
+    .optional(),
+]);
+
+const packedRun = z.strictObject({
+  p: z.string(),
+  v: z.string(),
+  n: z.string(),
+  k: z.string(),
+  s: z.enum(STATES),
+  w: z.enum(REASONS),
+  i: time,
+  c: time,
+  b: time.optional(),
+  e: time.optional(),
+  t: z.strictObject({
+    type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
+    by: z.string().optional(),
+  }),
+  g: z.array(z.tuple([z.string(), z.string()])).optional(),
+  h: z.string(),
+  x: z.string().refine(isVector, 'not a vector of node statuses'),
+  m: z.array(z.string()),
+  f: z.array(packedFlight).optional(),
+  o: z
+    .strictObject({
+      kind: z.enum(['user', 'timeout', 'failFast']),
+      at: time,
+      by: z.string().optional(),
+    })
+    .optional(),
+  F: z.strictObject({ node: index, error }).optional(),
+  E: error.optional(),
+  O: z.string().optional(),
+  d: z.array(packedDecision).optional(),
+  a: z.tuple([z.int(), z.enum(STATES)]),
+});
+
+/** A stored run: what the store has to see as fields of its own, and the text of the rest. */
+export interface PackedRun {
+  readonly id: string;
+  readonly schemaVersion: number;
+  readonly rev: number;
+  readonly dueAt?: number;
+  readonly body: string;
+}
+
+/** A stored run that cannot be read. Its own trouble: it must never stop another run. */
+export class DamagedRunError extends Error {
+  readonly code = 'DAMAGED_RUN';
+  readonly runId: string;
+
+  constructor(runId: string, detail: string, cause?: unknown) {
+    super(`the record of run ${runId} is damaged: ${detail}`, { cause });
+    this.name = 'DamagedRunError';
+    this.runId = runId;
+  }
+}
+
+/** A stored run of a newer version of the code, which alone may change it. */
+export class NewerRunError extends Error {
+  readonly code = 'NEWER_RUN';
+
+  constructor(runId: string, schemaVersion: number) {
+    super(`run ${runId} has schema ${schemaVersion}, newer than ${RUN_SCHEMA_VERSION}: leave it to newer code`);
+    this.name = 'NewerRunError';
+  }
+}
+
+/** Writes a run. */
+export function packRun(run: RunRecord): PackedRun {
+  const packed: z.input<typeof packedRun> = {
+    p: run.pipeline,
+    v: run.revision,
+    n: run.nonce,
+    k: run.secret,
+    s: run.state,
+    w: run.reason,
+    i: run.since - run.createdAt,
+    c: run.createdAt,
+    b: run.startedAt === undefined ? undefined : run.startedAt - run.createdAt,
+    e: run.endedAt === undefined ? undefined : run.endedAt - run.createdAt,
+    t: run.trigger,
+    g: run.tags.length > 0 ? run.tags.map(([key, value]) => [key, value]) : undefined,
+    h: run.inputHash,
+    x: run.nodes,
+    m: [...run.machines],
+    f: run.flights.length > 0 ? run.flights.map((flight) => packFlight(flight, run.createdAt)) : undefined,
+    o: run.stop,
+    F: run.firstBad,
+    E: run.error,
+    O: run.outputKey,
+    d: run.decisions.length > 0 ? run.decisions.map((decision) => packDecision(decision, run.createdAt)) : undefined,
+    a: [run.announced.rev, run.announced.state],
+  };
+  return {
+    id: run.id,
+    schemaVersion: run.schemaVersion,
+    rev: run.rev,
+    ...(run.dueAt !== undefined && { dueAt: run.dueAt }),
+    body: JSON.stringify(packed),
+  };
+}
+
+/**
+ * Reads a run.
+ * @throws DamagedRunError where the text is not what `packRun` writes
+ * @throws NewerRunError where newer code wrote it
+ */
+export function unpackRun(stored: PackedRun): RunRecord {
+  if (stored.schemaVersion > RUN_SCHEMA_VERSION) throw new NewerRunError(stored.id, stored.schemaVersion);
+  let value: unknown;
+  try {
+    value = JSON.parse(stored.body);
+  } catch (cause) {
+    throw new DamagedRunError(stored.id, 'not JSON', cause);
+  }
+  const parsed = packedRun.safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new DamagedRunError(stored.id, `${issue?.path.join('.')}: ${issue?.message}`, parsed.error);
+  }
+  return toRun(stored, parsed.data);
+}
+
+function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord {
+  const created = packed.c;
+  return {
+    schemaVersion: stored.schemaVersion,
+    id: stored.id,
+    pipeline: packed.p,
+    revision: packed.v,
+    nonce: packed.n,
+    secret: packed.k,
+    rev: stored.rev,
+    state: packed.s,
+    reason: packed.w,
+    since: packed.i + created,
+    createdAt: created,
+    ...(packed.b !== undefined && { startedAt: packed.b + created }),
+    ...(packed.e !== undefined && { endedAt: packed.e + created }),
+    trigger: { type: packed.t.type, ...(packed.t.by !== undefined && { by: packed.t.by }) },
+    tags: packed.g ?? [],
+    inputHash: packed.h,
+    nodes: packed.x,
+    machines: packed.m,
+    flights: (packed.f ?? []).map((flight) => unpackFlight(flight, created)),
+    ...(packed.o && {
+      stop: { kind: packed.o.kind, at: packed.o.at, ...(packed.o.by !== undefined && { by: packed.o.by }) },
+    }),
+    ...(packed.F && { firstBad: packed.F }),
+    ...(packed.E && { error: packed.E }),
+    ...(packed.O !== undefined && { outputKey: packed.O }),
+    decisions: (packed.d ?? []).map((decision) => unpackDecision(decision, created)),
+    announced: { rev: packed.a[0], state: packed.a[1] },
+    ...(stored.dueAt !== undefined && { dueAt: stored.dueAt }),
+  };
+}
+
+function packFlight(flight: Flight, created: number): z.input<typeof packedFlight> {
+  const extra = {
+    ...(flight.ending && { e: flight.ending }),
+    ...(flight.error && { r: flight.error }),
+    ...(flight.missingSince !== undefined && { m: flight.missingSince - flight.startedAt }),
+    ...(flight.throttled && { t: 1 as const }),
+  };
+  return [
+    flight.node,
+    flight.attempt,
+    PHASES.indexOf(flight.phase),
+    flight.startedAt - created,
+    flight.since - flight.startedAt,
+    flight.pollAt - flight.startedAt,
+    flight.polls,
+    flight.machine,
+    flight.confirmed ? 1 : 0,
+    ...(Object.keys(extra).length > 0 ? [extra] : []),
+  ] as z.input<typeof packedFlight>;
+}
+
+function unpackFlight(packed: z.output<typeof packedFlight>, created: number): Flight {
+  const [node, attempt, phase, started, since, pollAt, polls, machine, confirmed, extra] = packed;
+  const startedAt = started + created;
+  return {
+    node,
+    attempt,
+    phase: PHASES[phase] as Flight['phase'],
+    startedAt,
+    since: since + startedAt,
+    pollAt: pollAt + startedAt,
+    polls,
+    machine,
+    confirmed: confirmed === 1,
+    ...(extra?.e && { ending: extra.e }),
+    ...(extra?.r && { error: extra.r }),
+    ...(extra?.m !== undefined && { missingSince: extra.m + startedAt }),
+    ...(extra?.t && { throttled: true }),
+  };
+}
+
+function packDecision(decision: Decision, created: number): z.input<typeof packedDecision> {
+  const extra = {
+    ...(decision.state && { s: decision.state }),
+    ...(decision.reason && { w: decision.reason }),
+    ...(decision.error && { r: decision.error }),
+    ...(decision.by !== undefined && { b: decision.by }),
+  };
+  return [
+    decision.at - created,
+    decision.rev,
+    decision.to,
+    toDistances(decision.nodes),
+    decision.attempt,
+    ...(Object.keys(extra).length > 0 ? [extra] : []),
+  ] as z.input<typeof packedDecision>;
+}
+
+function unpackDecision(packed: z.output<typeof packedDecision>, created: number): Decision {
+  const [at, rev, to, nodes, attempt, extra] = packed;
+  return {
+    at: at + created,
+    rev,
+    to: to as NodeCode | 'run',
+    nodes: fromDistances(nodes),
+    attempt,
+    ...(extra?.s && { state: extra.s }),
+    ...(extra?.w && { reason: extra.w }),
+    ...(extra?.r && { error: extra.r }),
+    ...(extra?.b !== undefined && { by: extra.b }),
+  };
+}
+
+function toDistances(nodes: readonly number[]): number[] {
+  return nodes.map((node, at) => (at === 0 ? node : node - (nodes[at - 1] as number)));
+}
+
+function fromDistances(distances: readonly number[]): number[] {
+  let node = 0;
+  return distances.map((distance) => {
+    node += distance;
+    return node;
+  });
+}
+
+/** Writes decisions as a history item's text; `created` is the run's creation (ms since the epoch). */
+export function packDecisions(decisions: readonly Decision[], created: number): string {
+  return JSON.stringify(decisions.map((decision) => packDecision(decision, created)));
+}
+
+/**
+ * Reads a history item's text.
+ * @throws z.ZodError where it is damaged
+ */
+export function unpackDecisions(text: string, created: number): Decision[] {
+  return z
+    .array(packedDecision)
+    .parse(JSON.parse(text))
+    .map((decision) => unpackDecision(decision, created));
+}

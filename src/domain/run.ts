@@ -1,0 +1,150 @@
+/** The state of a run: one aggregate, changed by a pass alone (DESIGN, "A run is one aggregate item"). */
+import type { NodeCode } from './node-status.ts';
+import type { Reason } from './reasons.ts';
+
+/** States of a run. */
+export type RunStateName =
+  | 'QUEUED'
+  | 'RUNNING'
+  | 'PAUSED'
+  | 'STOPPING'
+  | 'SUCCEEDED'
+  | 'FAILED'
+  | 'TIMED_OUT'
+  | 'ABORTED';
+
+/** Number of the layout of a stored run. A pass never commits over a newer one. */
+export const RUN_SCHEMA_VERSION = 1;
+
+/** An error with a stable name and a message for people. */
+export interface ErrorInfo {
+  /** As in ASL: `States.Timeout`, `Millrace.ExpressionError`, or the name that the node's own code threw. */
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Why an attempt under way is being ended before its execution ended by itself. */
+export type EndReason = 'Stopped' | 'FailFast' | 'RunTimedOut' | 'TimedOut' | 'EngineError';
+
+/**
+ * An attempt in flight, or one that failed and waits for its next.
+ * `starting`: committed, StartExecution not confirmed. `running`: confirmed. `stopping`: being ended, for `ending`.
+ * `retry`: over and failed; the next one starts at `pollAt`.
+ */
+export interface Flight {
+  readonly node: number;
+  /** From 1. In phase `retry`, the number of the attempt that failed. */
+  readonly attempt: number;
+  readonly phase: 'starting' | 'running' | 'stopping' | 'retry';
+  /** When the attempt was started by a commit (ms since the epoch); fixes `$now()` for the attempt. */
+  readonly startedAt: number;
+  /** When the present phase began (ms since the epoch). */
+  readonly since: number;
+  /** When to look at it next (ms since the epoch). In phase `retry`, when the next attempt is due. */
+  readonly pollAt: number;
+  /** Looks that found it running. */
+  readonly polls: number;
+  /** Index of its state machine in `RunRecord.machines`. */
+  readonly machine: number;
+  /** Whether Step Functions ever said that the execution exists. */
+  readonly confirmed: boolean;
+  readonly ending?: EndReason;
+  /** What ends it, where `ending` is `EngineError`. */
+  readonly error?: ErrorInfo;
+  /** Since when a confirmed execution cannot be found (ms since the epoch). */
+  readonly missingSince?: number;
+  /** The last call for it was throttled. */
+  readonly throttled?: boolean;
+}
+
+/**
+ * One decision, kept in the run until it goes to the history. Nodes that were decided alike in one commit share it.
+ */
+export interface Decision {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Revision number of the commit that made it. */
+  readonly rev: number;
+  /** New status of the nodes, or `run` where the run itself changed. */
+  readonly to: NodeCode | 'run';
+  /** Indices of the nodes, rising. Empty for the run itself. */
+  readonly nodes: readonly number[];
+  /** Number of the attempt that it concerns; 0 where there is none. */
+  readonly attempt: number;
+  /** The run's new state, for `run`. */
+  readonly state?: RunStateName;
+  readonly reason?: Reason;
+  /** The error behind it, where no execution's result tells it. */
+  readonly error?: ErrorInfo;
+  /** Who asked for it. */
+  readonly by?: string;
+}
+
+/** What made a run. */
+export interface RunTrigger {
+  readonly type: 'api' | 'schedule' | 'event' | 'rerun' | 'backfill' | 'pipeline';
+  readonly by?: string;
+}
+
+/** An order to end a run early: by a user, by its own deadline, or by `failFast`. The first one stands. */
+export interface StopOrder {
+  readonly kind: 'user' | 'timeout' | 'failFast';
+  readonly at: number;
+  readonly by?: string;
+}
+
+/** The aggregate. Immutable: a step makes a new one. */
+export interface RunRecord {
+  readonly schemaVersion: number;
+  readonly id: string;
+  readonly pipeline: string;
+  readonly revision: string;
+  /** Random per creation; part of every key and execution name of this run. */
+  readonly nonce: string;
+  /** From which the tokens of its attempts are made. Never shown. */
+  readonly secret: string;
+  /** Revision number: one up with every commit that changes something. */
+  readonly rev: number;
+  readonly state: RunStateName;
+  readonly reason: Reason;
+  /** Since when it has its state (ms since the epoch). */
+  readonly since: number;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly trigger: RunTrigger;
+  readonly tags: readonly (readonly [string, string])[];
+  /** Hash of the input, to tell a repeated start from another one under the same key. */
+  readonly inputHash: string;
+  /** One letter a node, in topological order. */
+  readonly nodes: string;
+  /** ARNs of the state machines that its attempts were started on. */
+  readonly machines: readonly string[];
+  /** By node index, rising. */
+  readonly flights: readonly Flight[];
+  readonly stop?: StopOrder;
+  /** The bad node that stands first in topological order, allowed failures and followers of failures apart. */
+  readonly firstBad?: { readonly node: number; readonly error: ErrorInfo };
+  /** What failed in the run itself (its output expression, a damaged record), not in a node. */
+  readonly error?: ErrorInfo;
+  /** Key of the stored output, once it is over and has one. */
+  readonly outputKey?: string;
+  /** The newest decisions, oldest first; older ones are in the history. */
+  readonly decisions: readonly Decision[];
+  /** The last state and revision number that were published and written to the run's header. */
+  readonly announced: { readonly rev: number; readonly state: RunStateName };
+  /** When the run has to be looked at (ms since the epoch): may be early, never late. Absent: nothing to wait for. */
+  readonly dueAt?: number;
+}
+
+const TERMINAL: ReadonlySet<RunStateName> = new Set(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']);
+
+/** Whether a run's state is final. */
+export function isRunOver(state: RunStateName): boolean {
+  return TERMINAL.has(state);
+}
+
+/** Whether the run's last change of state has still to be published. */
+export function owesAnnouncement(run: RunRecord): boolean {
+  return run.announced.state !== run.state;
+}

@@ -1,0 +1,207 @@
+/**
+ * The pure heart of a pass: a run, what was learnt, and the time give the next state of the run and what to do.
+ * Invariants: a terminal status never changes; nothing starts once a stop stands; a start is a command of the very
+ * step that decided it; the outcome does not depend on the order of the facts.
+ */
+import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd, stopCode } from './attempts.ts';
+import {
+  DEFAULT_STEP_OPTIONS,
+  type Draft,
+  decideNode,
+  decideRun,
+  endFlight,
+  type StepOptions,
+  toDraft,
+} from './draft.ts';
+import { decideDueAt, runDeadlineOf } from './due.ts';
+import { type Command, evaluationKey, type Facts, type Wanted } from './facts.ts';
+import type { CompiledNode, CompiledPipeline } from './graph.ts';
+import type { Json } from './json.ts';
+import { byteOf, isTerminal, statusOf } from './node-status.ts';
+import type { Reason } from './reasons.ts';
+import { type Decision, type EndReason, isRunOver, owesAnnouncement, type RunRecord, type StopOrder } from './run.ts';
+import { markBeginnings, sweep } from './starts.ts';
+
+/** What a step gives. */
+export interface StepResult {
+  /** The next state; the very record that was given where nothing changed. */
+  readonly run: RunRecord;
+  /** To be carried out after the commit. */
+  readonly commands: readonly Command[];
+  /** Evaluations without which some nodes stay as they are: evaluate, and step again from the same record. */
+  readonly wanted: readonly Wanted[];
+  /** More could be decided at once, in another commit. */
+  readonly again: boolean;
+  /** The run's output, decided in this step. */
+  readonly output?: Json;
+}
+
+const END_REASONS: Record<StopOrder['kind'], EndReason> = {
+  user: 'Stopped',
+  failFast: 'FailFast',
+  timeout: 'RunTimedOut',
+};
+
+/**
+ * Takes a run one commit further.
+ * @param clock `readAt` was read before the facts, `now` after them (ms since the epoch)
+ */
+export function step(
+  pipeline: CompiledPipeline,
+  run: RunRecord,
+  facts: Facts,
+  clock: { readonly now: number; readonly readAt: number },
+  options: StepOptions = DEFAULT_STEP_OPTIONS,
+): StepResult {
+  const draft = toDraft(pipeline, run, facts, clock, options);
+  let output: Json | undefined;
+  if (!isRunOver(run.state)) {
+    if (run.state === 'QUEUED' && !facts.stop) begin(draft);
+    for (const answer of facts.answers ?? []) applyAnswer(draft, answer);
+    for (const result of facts.results ?? []) applyResult(draft, result);
+    for (const observation of facts.observations ?? []) applyObservation(draft, observation);
+    applyDeadlines(draft);
+    orderStop(draft);
+    orderFailFast(draft);
+    if (!draft.stop) sweep(draft);
+    orderFailFast(draft);
+    if (draft.stop) carryOutStop(draft, draft.stop);
+    output = finish(draft);
+  }
+  return toResult(draft, output);
+}
+
+function begin(draft: Draft): void {
+  markBeginnings(draft);
+  decideRun(draft, 'RUNNING', 'Executing');
+}
+
+/** The first order stands: a user's stop of this very step, or the run's own deadline. */
+function orderStop(draft: Draft): void {
+  if (draft.stop) return;
+  const deadline = runDeadlineOf(draft.pipeline, draft.before);
+  if (draft.facts.stop) {
+    draft.stop = { kind: 'user', at: draft.now, ...(draft.facts.stop.by !== undefined && { by: draft.facts.stop.by }) };
+  } else if (deadline !== undefined && draft.now >= deadline) draft.stop = { kind: 'timeout', at: draft.now };
+}
+
+function orderFailFast(draft: Draft): void {
+  if (!draft.stop && draft.pipeline.failFast && draft.firstBad) draft.stop = { kind: 'failFast', at: draft.now };
+}
+
+/** Ends what waits at once, and orders the end of what runs. */
+function carryOutStop(draft: Draft, stop: StopOrder): void {
+  const reason: Reason = stop.kind === 'failFast' ? 'FailFast' : 'Stopping';
+  decideRun(draft, 'STOPPING', reason, stop.by);
+  takeBackStarts(draft);
+  for (const flight of [...draft.flights.values()]) {
+    if (flight.phase === 'retry') endFlight(draft, flight);
+    else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
+  }
+  for (const node of draft.pipeline.nodes) {
+    const open = statusOf(draft.nodes[node.index] as number).standing === 'open';
+    if (open && !draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
+  }
+}
+
+/** Starts of this very step are not committed yet: nobody can have seen them, so they simply do not happen. */
+function takeBackStarts(draft: Draft): void {
+  const kept = draft.commands.filter((command) => command.kind === 'stop');
+  for (const command of draft.commands) {
+    if (command.kind === 'start') draft.flights.delete(command.node);
+  }
+  draft.commands.splice(0, draft.commands.length, ...kept);
+}
+
+/** Closes the run once nothing of it is open. Gives its output, where it has one. */
+function finish(draft: Draft): Json | undefined {
+  if (draft.flights.size > 0 || hasOpenNode(draft)) return undefined;
+  if (draft.stop?.kind === 'timeout') {
+    decideRun(draft, 'TIMED_OUT', 'TimedOut');
+  } else if (draft.pipeline.nodes.some((node) => isBadForRun(draft, node))) {
+    decideRun(draft, 'FAILED', 'NodeFailed');
+  } else if (draft.stop) {
+    decideRun(draft, 'ABORTED', 'Stopped');
+  } else return succeed(draft);
+  return undefined;
+}
+
+function hasOpenNode(draft: Draft): boolean {
+  for (const byte of draft.nodes) if (statusOf(byte).standing === 'open') return true;
+  return false;
+}
+
+/** FAILED, TIMED_OUT, ABORTED from outside or UPSTREAM_FAILED, unless the failure behind it was allowed. */
+function isBadForRun(draft: Draft, node: CompiledNode): boolean {
+  const byte = draft.nodes[node.index] as number;
+  return statusOf(byte).standing === 'bad' && byte !== byteOf('u') && !node.allowFailure;
+}
+
+function succeed(draft: Draft): Json | undefined {
+  if (draft.pipeline.output === undefined) {
+    decideRun(draft, 'SUCCEEDED', 'Completed');
+    return undefined;
+  }
+  const key = evaluationKey('output', -1, 1);
+  const known = draft.facts.evaluations?.get(key);
+  if (!known) {
+    if (draft.facts.evaluationsClosed) draft.again = true;
+    else draft.wanted.push({ key, what: 'output', node: -1, attempt: 1, at: draft.now });
+    return undefined;
+  }
+  if (known.ok) {
+    decideRun(draft, 'SUCCEEDED', 'Completed');
+    return known.value;
+  }
+  draft.error = known.error;
+  decideRun(draft, 'FAILED', 'ExpressionError');
+  return undefined;
+}
+
+function toResult(draft: Draft, output: Json | undefined): StepResult {
+  const announced = draft.facts.announced
+    ? { rev: draft.before.rev, state: draft.before.state }
+    : draft.before.announced;
+  const owes = announced.state !== draft.state;
+  const dueAt = decideDueAt(draft, owes);
+  const acknowledged = draft.facts.announced === true && owesAnnouncement(draft.before);
+  const result = { commands: draft.commands, wanted: draft.wanted, again: draft.again };
+  if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
+  return { ...result, run: toRecord(draft, announced, dueAt), ...(output !== undefined && { output }) };
+}
+
+function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number | undefined): RunRecord {
+  const { dueAt: _past, ...before } = draft.before;
+  // An acknowledgement alone changes nothing that anybody was told about, so it takes no revision number of its own.
+  const acknowledgedOnly = !draft.changed && draft.facts.announced === true;
+  const hasMoved = draft.state !== before.state;
+  const over = hasMoved && isRunOver(draft.state);
+  return {
+    ...before,
+    rev: acknowledgedOnly ? before.rev : before.rev + 1,
+    state: draft.state,
+    reason: draft.reason,
+    ...(hasMoved && { since: draft.now }),
+    ...(hasMoved && before.state === 'QUEUED' && { startedAt: draft.now }),
+    ...(over && { endedAt: draft.now }),
+    nodes: Buffer.from(draft.nodes).toString('latin1'),
+    machines: draft.machines,
+    flights: [...draft.flights.values()].sort((a, b) => a.node - b.node),
+    ...(draft.stop && { stop: draft.stop }),
+    ...(draft.firstBad && { firstBad: draft.firstBad }),
+    ...(draft.error && { error: draft.error }),
+    decisions: [...before.decisions, ...settledDecisions(draft)],
+    announced,
+    ...(dueAt !== undefined && { dueAt }),
+  };
+}
+
+/** What a node only passed through within this step (ready, then started) is not worth a line of history. */
+function settledDecisions(draft: Draft): Decision[] {
+  return [...draft.decisions.values()].flatMap((decision) => {
+    const { to } = decision;
+    if (to === 'run' || isTerminal(to)) return [decision];
+    const nodes = decision.nodes.filter((node) => draft.nodes[node] === byteOf(to));
+    return nodes.length > 0 ? [{ ...decision, nodes }] : [];
+  });
+}

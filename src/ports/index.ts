@@ -1,0 +1,218 @@
+/**
+ * The world outside, on one page: all that passes, commands and views need. Each port has a memory twin and an AWS
+ * adapter, and both pass the same contract suite (`test/contract`).
+ *
+ * Rules for every adapter: answers are checked by a schema before they are given on; an expected outcome (a lost
+ * condition, a missing item, a throttled call) is a value, not an exception; a call that is repeated, or repeated
+ * after its answer was lost, does no harm.
+ */
+import type { PipelineDefinition } from '#domain/definition.ts';
+import type { AttemptResult, Evaluation, ExecutionStatus } from '#domain/facts.ts';
+import type { Json } from '#domain/json.ts';
+import type { NodeState } from '#domain/node-status.ts';
+import type { Decision, ErrorInfo, RunRecord, RunStateName } from '#domain/run.ts';
+
+/** Whose items: everything of a run but its aggregate is keyed by its nonce too. */
+export interface RunKey {
+  readonly id: string;
+  readonly nonce: string;
+}
+
+/** A line of the list of runs; written when a run is made, starts and ends. */
+export interface RunHeader {
+  readonly id: string;
+  readonly pipeline: string;
+  readonly revision: string;
+  readonly rev: number;
+  readonly state: RunStateName;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly trigger: RunRecord['trigger'];
+  readonly tags: RunRecord['tags'];
+}
+
+/** Which runs to list; newest first. */
+export interface RunQuery {
+  readonly pipeline?: string;
+  readonly states?: readonly RunStateName[];
+  readonly tags?: readonly (readonly [string, string])[];
+  /** Bounds of the creation time (ms since the epoch), `from` included, `to` not. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly limit: number;
+  /** Where the page before ended: creation time and id of its last run. */
+  readonly after?: { readonly createdAt: number; readonly id: string };
+}
+
+/** A page of a list; `last` names the place to go on from, and is absent on the last page. */
+export interface RunPage {
+  readonly items: readonly RunHeader[];
+  readonly last?: { readonly createdAt: number; readonly id: string };
+}
+
+/** Runs, their results, values and history. All reads but `dueRuns` and `listRuns` are strongly consistent. */
+export interface RunStore {
+  /** Puts a new run, unless one with this id exists, which is then given back. */
+  createRun(run: RunRecord): Promise<{ readonly created: true } | { readonly created: false; readonly run: RunRecord }>;
+  /**
+   * @throws DamagedRunError, NewerRunError
+   */
+  readRun(id: string): Promise<RunRecord | undefined>;
+  /** Replaces a run if its revision number is still `expectedRev`. */
+  commitRun(run: RunRecord, expectedRev: number): Promise<'committed' | 'conflict'>;
+  /** Stores what an execution said, unless something is stored already; gives what is stored. */
+  putResult(run: RunKey, result: AttemptResult): Promise<AttemptResult>;
+  readResult(run: RunKey, node: number, attempt: number): Promise<AttemptResult | undefined>;
+  /** The results of all attempts of a node, or of a whole run, by node and attempt. */
+  listResults(run: RunKey, node?: number): Promise<readonly AttemptResult[]>;
+  /** Stores a JSON text under a key; it exists for the run once a commit names the key. */
+  putValue(run: RunKey, key: string, text: string): Promise<void>;
+  readValue(run: RunKey, key: string): Promise<string | undefined>;
+  /** Stores the decisions that revision `rev` of a run still held; a repeated put writes the same. */
+  putHistory(run: RunKey, rev: number, decisions: readonly Decision[], createdAt: number): Promise<void>;
+  /** All decisions that were put, oldest first. */
+  listHistory(run: RunKey, createdAt: number): Promise<readonly Decision[]>;
+  /** Writes a run's line in the list, unless a newer one is there. */
+  putHeader(header: RunHeader): Promise<void>;
+  listRuns(query: RunQuery): Promise<RunPage>;
+  /** Ids of runs that are due, a page at a time, from the index: may lag, never loses a run for good. */
+  dueRuns(now: number): AsyncIterable<readonly string[]>;
+}
+
+/** A pipeline's head: what may change about it. */
+export interface PipelineHead {
+  readonly name: string;
+  /** Random per creation, so that a pipeline made anew under an old name is another one. */
+  readonly incarnation: string;
+  /** Revision that new runs take. */
+  readonly revision: string;
+  /** Counts changes of this head, from 1. */
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A revision in the list of a pipeline's revisions. */
+export interface RevisionEntry {
+  readonly revision: string;
+  readonly createdAt: number;
+}
+
+/** Pipelines and their immutable revisions. */
+export interface PipelineStore {
+  readHead(name: string): Promise<PipelineHead | undefined>;
+  /** Replaces a head if its version is still `expectedVersion` (0: there is none). */
+  commitHead(head: PipelineHead, expectedVersion: number): Promise<'committed' | 'conflict'>;
+  /** Heads by name, a page at a time. */
+  listHeads(
+    limit: number,
+    after?: string,
+  ): Promise<{ readonly items: readonly PipelineHead[]; readonly last?: string }>;
+  /** Stores a revision's definition; repeated puts write the same. */
+  putDefinition(
+    name: string,
+    incarnation: string,
+    revision: string,
+    definition: PipelineDefinition,
+    now: number,
+  ): Promise<void>;
+  readDefinition(name: string, revision: string): Promise<PipelineDefinition | undefined>;
+  /** Newest first. */
+  listRevisions(name: string, incarnation: string): Promise<readonly RevisionEntry[]>;
+}
+
+/** What DescribeExecution says. */
+export type ExecutionSeen =
+  | {
+      readonly kind: 'ended';
+      readonly status: ExecutionStatus;
+      readonly output?: string;
+      readonly error?: ErrorInfo;
+      readonly startedAt: number;
+      readonly endedAt: number;
+    }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unanswered'; readonly message: string };
+
+/** Step Functions. An execution is named by its state machine's ARN and its own name. */
+export interface Executions {
+  start(
+    stateMachineArn: string,
+    name: string,
+    input: string,
+  ): Promise<
+    | { readonly kind: 'started' | 'exists' }
+    | { readonly kind: 'later'; readonly message: string }
+    | { readonly kind: 'refused'; readonly message: string }
+  >;
+  describe(stateMachineArn: string, name: string): Promise<ExecutionSeen>;
+  /** `accepted` also where it is over already. */
+  stop(stateMachineArn: string, name: string, reason: string): Promise<'accepted' | 'missing' | 'unanswered'>;
+}
+
+/** The inbox of the scheduler: at least once, in any order. */
+export interface Inbox {
+  /** Asks for a pass over a run, after a delay of whole seconds (0 to 900). */
+  ring(runId: string, delaySeconds?: number): Promise<void>;
+  /** Asks for passes over many runs. */
+  ringAll(runIds: readonly string[]): Promise<void>;
+}
+
+/** An event on the installation's bus. `detail` carries `schemaVersion` and `hops`. */
+export interface BusEvent {
+  readonly source: 'millrace.api' | 'millrace.intake' | 'millrace.scheduler';
+  readonly detailType: 'PipelineChanged' | 'EngineChanged' | 'RunChanged' | 'RunRejected';
+  readonly detail: Json;
+}
+
+/** The bus. Resolves once every event was accepted. */
+export interface EventBus {
+  publish(events: readonly BusEvent[]): Promise<void>;
+}
+
+/** What an expression may see. Texts are JSON as stored. */
+export interface Bindings {
+  readonly run: { readonly id: string; readonly input?: string };
+  readonly nodes: readonly {
+    readonly id: string;
+    readonly state: NodeState;
+    readonly output?: string;
+    readonly error?: ErrorInfo;
+  }[];
+  readonly attempt: number;
+  /** What `$now()` and `$millis()` answer (ms since the epoch). */
+  readonly now: number;
+  /** What `$random()` and `$shuffle()` draw from. */
+  readonly seed: string;
+}
+
+/** One template to evaluate: each string `{% … %}` in it is replaced by its value. */
+export interface EvaluationRequest {
+  readonly template: Json;
+  readonly bindings: Bindings;
+}
+
+/**
+ * JSONata in a sandbox with limits of time, memory and depth. Answers come in the order of the requests; one that
+ * was not reached before `budgetMs` was over is missing (`undefined`), which is no error of its expression.
+ */
+export interface Evaluator {
+  evaluate(requests: readonly EvaluationRequest[], budgetMs: number): Promise<readonly (Evaluation | undefined)[]>;
+}
+
+/** The time (ms since the epoch). */
+export interface Clock {
+  now(): number;
+}
+
+/** Randomness. */
+export interface Ids {
+  /** 26 lower-case base32 characters. */
+  runId(): string;
+  /** 8 lower-case base32 characters. */
+  nonce(): string;
+  /** A secret, 128 bits in base64url. */
+  secret(): string;
+}
