@@ -1,0 +1,117 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { type BuildFailure, type BuildOptions, buildSync, formatMessagesSync, type OutputFile } from 'esbuild';
+import { SynthesisError } from './synthesis-error.ts';
+
+/** One function to bundle. */
+export interface BundleEntry {
+  /** Unique among the entries of a build; names the folder of the result. */
+  readonly name: string;
+  /** Path of the source file that exports `handler`. */
+  readonly file: string;
+}
+
+/** How a set of functions is bundled. */
+export interface BundleOptions {
+  /** The folder that source maps and messages name files relative to; it keeps the result the same on every machine. */
+  readonly root: string;
+  /** Whether whitespace is dropped. Names stay: error classes are told apart by them. */
+  readonly minify: boolean;
+}
+
+/** A bundled function. */
+export interface Bundle {
+  readonly name: string;
+  /** Names that the entry exports; a function has `handler` among them. */
+  readonly exports: readonly string[];
+  /** File names and contents of its code folder: `index.mjs` and its source map. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/**
+ * CommonJS dependencies call `require` for Node's own modules, which an ES module has not. It is set on the global object,
+ * not declared, because a source file may well declare its own `require`.
+ */
+const REQUIRE_BANNER =
+  "import { createRequire as __createRequire } from 'node:module'; globalThis.require ??= __createRequire(import.meta.url);";
+
+/**
+ * Bundles functions as ES modules for nodejs24.x, each on its own, all in one run of esbuild: they share most of their
+ * sources, so three cost little more than one.
+ *
+ * @throws SynthesisError `FUNCTION_BUILD_FAILED` with esbuild's messages: file, line and what is wrong.
+ */
+export function bundleFunctions(entries: readonly BundleEntry[], options: BundleOptions): Map<string, Bundle> {
+  const root = resolve(options.root);
+  const outdir = join(root, '.bundle');
+  const { outputFiles, metafile } = build({
+    entryPoints: entries.map(({ name, file }) => ({ in: resolve(file), out: join(name, 'index') })),
+    absWorkingDir: root,
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    banner: { js: REQUIRE_BANNER },
+    minifyWhitespace: options.minify,
+    minifySyntax: options.minify,
+  });
+  return new Map(
+    entries.map(({ name }) => {
+      const main = relative(root, join(outdir, name, 'index.mjs')).replaceAll('\\', '/');
+      return [
+        name,
+        { name, exports: metafile.outputs[main]?.exports ?? [], files: filesIn(join(outdir, name), outputFiles) },
+      ];
+    }),
+  );
+}
+
+/**
+ * Writes a bundle to a folder, hands the folder to `use` and removes it again. CDK copies an asset while the construct is made, so
+ * the folder need not outlive that.
+ */
+export function withBundleFolder<T>(bundle: Bundle, parent: string, use: (folder: string) => T): T {
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, 'bundle-'));
+  try {
+    for (const [file, contents] of bundle.files) writeFileSync(join(folder, file), contents);
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** `module` before `main`: the SDK's ES modules can be shaken, which saves a third of the code and of its loading time. */
+const FIXED: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  sourcemap: 'linked',
+  sourcesContent: false,
+  charset: 'utf8',
+  logLevel: 'silent',
+};
+
+function build(options: BuildOptions) {
+  try {
+    return buildSync({ ...FIXED, ...options, write: false, metafile: true });
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    const messages = formatMessagesSync(error.errors, { kind: 'error', color: false, terminalWidth: 120 });
+    throw new SynthesisError('FUNCTION_BUILD_FAILED', `A function does not build.\n${messages.join('').trimEnd()}`, {
+      cause: error,
+    });
+  }
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors);
+}
+
+function filesIn(folder: string, files: readonly OutputFile[]): Map<string, Uint8Array> {
+  return new Map(
+    files
+      .filter(({ path }) => path.startsWith(join(folder, '/')))
+      .map((file) => [relative(folder, file.path), file.contents]),
+  );
+}

@@ -1,0 +1,44 @@
+import type { Node } from 'constructs';
+import { DEFAULT_INSTALLATION, parseInstallation } from './installation.ts';
+import { SynthesisError } from './synthesis-error.ts';
+
+/** What a user may set by context (`cdk deploy -c NAME=VALUE`, or `CDK_CONTEXT_JSON`). */
+export interface MillraceContext {
+  /** Context `installation`. @default `millrace` */
+  readonly installation: string;
+  /** Context `functions`: a directory of functions for pipelines to use. @default none */
+  readonly functionsDirectory?: string;
+  /** Context `ephemeral`: whether the table goes with the stack. @default false */
+  readonly ephemeral: boolean;
+}
+
+/**
+ * Reads and checks the context values of the app.
+ *
+ * @throws SynthesisError `INVALID_INSTALLATION` or `INVALID_CONTEXT`, naming the value and what would be right.
+ */
+export function readContext(node: Node): MillraceContext {
+  const functions: unknown = node.tryGetContext('functions');
+  if (functions !== undefined && (typeof functions !== 'string' || functions === '')) {
+    throw invalid('functions', functions, 'the path of a directory');
+  }
+  return {
+    installation: parseInstallation(node.tryGetContext('installation') ?? DEFAULT_INSTALLATION),
+    ...(functions !== undefined && { functionsDirectory: functions }),
+    ephemeral: readBoolean('ephemeral', node.tryGetContext('ephemeral') ?? false),
+  };
+}
+
+/** The command line of CDK gives every value as text. */
+function readBoolean(name: string, value: unknown): boolean {
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw invalid(name, value, 'true or false');
+}
+
+function invalid(name: string, value: unknown, allowed: string): SynthesisError {
+  return new SynthesisError(
+    'INVALID_CONTEXT',
+    `The context value "${name}" is ${JSON.stringify(value)}; it must be ${allowed}.`,
+  );
+}

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+import { Construct } from 'constructs';
+import { type Bundle, bundleFunctions } from './bundle.ts';
+import { findFunctionEntries } from './function-entries.ts';
+import { NodeFunction } from './node-function.ts';
+import { SynthesisError } from './synthesis-error.ts';
+
+/** Where the functions are, and which names are taken. */
+export interface FunctionsFromDirectoryProps {
+  /** A directory anywhere on the disk. */
+  readonly directory: string;
+  /** Names of functions that the stack has already. */
+  readonly reservedNames: readonly string[];
+}
+
+const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * A team's own functions: each `<name>.ts` or `<name>/index.ts` of a directory that exports `handler` is the Lambda
+ * function `<name>`, literally. Other files there are what the functions import.
+ *
+ * NodejsFunction refuses entries outside its project, so the bundles are made with esbuild's own API.
+ */
+export class FunctionsFromDirectory extends Construct {
+  /** The functions by name, for grants of their own. */
+  readonly functions: ReadonlyMap<string, NodeFunction>;
+
+  /**
+   * @throws SynthesisError for a directory that is not there or has no function, for two functions of one name, a name that Lambda does not
+   * take or that the stack has already, and for source text that does not build.
+   */
+  constructor(scope: Construct, id: string, { directory, reservedNames }: FunctionsFromDirectoryProps) {
+    super(scope, id);
+    const entries = findFunctionEntries(directory);
+    const bundles = bundleFunctions(entries, { root: directory, minify: false });
+    const handlers = [...bundles.values()].filter(({ exports }) => exports.includes('handler'));
+    if (handlers.length === 0) throw noFunctions(directory);
+    for (const { name } of handlers) checkName(name, reservedNames);
+    this.functions = new Map(handlers.map((bundle) => [bundle.name, this.addFunction(bundle)]));
+  }
+
+  private addFunction(bundle: Bundle): NodeFunction {
+    return new NodeFunction(this, bundle.name, {
+      functionName: bundle.name,
+      description: `Function "${bundle.name}" of a pipeline`,
+      bundle,
+      timeoutSeconds: 900,
+    });
+  }
+}
+
+function checkName(name: string, reservedNames: readonly string[]): void {
+  if (!FUNCTION_NAME.test(name)) {
+    throw new SynthesisError(
+      'INVALID_FUNCTION_NAME',
+      `"${name}" cannot be the name of a Lambda function: 1 to 64 of the characters A-Z a-z 0-9 - _ are allowed. Rename the file or folder.`,
+    );
+  }
+  if (reservedNames.includes(name)) {
+    throw new SynthesisError(
+      'RESERVED_FUNCTION_NAME',
+      `"${name}" is the name of a function of Millrace itself. Rename the file or folder.`,
+    );
+  }
+}
+
+function noFunctions(directory: string): SynthesisError {
+  return new SynthesisError(
+    'NO_FUNCTIONS',
+    `There is no function in ${resolve(directory)}: each <name>.ts or <name>/index.ts there that exports "handler" is one.`,
+  );
+}

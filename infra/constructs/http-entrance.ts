@@ -1,0 +1,62 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import { HttpApi, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { LOG_RETENTION_DAYS } from './settings.ts';
+
+/** What the entrance leads to. */
+export interface HttpEntranceProps {
+  readonly installation: string;
+  readonly api: IFunction;
+}
+
+/**
+ * The HTTP API: one `$default` route to the api function, which answers unknown paths itself. Callers sign
+ * their requests with AWS credentials (IAM). Requests that the gateway refuses never reach the function, so they are logged here.
+ */
+export class HttpEntrance extends Construct {
+  /** Address of the API, without a trailing slash. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, { installation, api }: HttpEntranceProps) {
+    super(scope, id);
+    const httpApi = new HttpApi(this, 'Api', {
+      apiName: installation,
+      description: `Millrace: the API of the installation ${installation}`,
+      createDefaultStage: false,
+      defaultIntegration: new HttpLambdaIntegration('Integration', api, { timeout: Duration.seconds(29) }),
+      defaultAuthorizer: new HttpIamAuthorizer(),
+    });
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupName: `/aws/vendedlogs/${installation}-api-access`,
+      retention: LOG_RETENTION_DAYS,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    new HttpStage(this, 'Stage', {
+      httpApi,
+      autoDeploy: true,
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(accessLog),
+        format: AccessLogFormat.custom(ACCESS_LOG_LINE),
+      },
+    });
+    this.url = httpApi.apiEndpoint;
+  }
+}
+
+const ACCESS_LOG_LINE = JSON.stringify({
+  requestId: '$context.requestId',
+  time: '$context.requestTimeEpoch',
+  caller: '$context.identity.userArn',
+  ip: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  path: '$context.path',
+  status: '$context.status',
+  latencyMs: '$context.responseLatency',
+  error: '$context.error.message',
+  integrationError: '$context.integrationErrorMessage',
+});

@@ -1,0 +1,21 @@
+/**
+ * The figures that several constructs must agree on.
+ *
+ * P, the time limit of a pass, is what everything else follows from: the timeout of each function that runs passes,
+ * and six times as long for a queue message before another reader may see it.
+ */
+
+/** P: the time limit of a pass, in seconds. */
+export const PASS_SECONDS = 30;
+
+/** The time between two ticks, in seconds; the shortest that EventBridge Scheduler offers. */
+export const TICK_SECONDS = 60;
+
+/** Days that log lines are kept. */
+export const LOG_RETENTION_DAYS = 30;
+
+/** The functions of Millrace itself; each has a folder of this name in `functions/`. */
+export const OWN_FUNCTIONS = ['api', 'scheduler', 'intake'] as const;
+
+/** One of Millrace's own functions. */
+export type OwnFunction = (typeof OWN_FUNCTIONS)[number];

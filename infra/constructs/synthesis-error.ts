@@ -1,0 +1,22 @@
+/** What can be wrong with what a user gave to the CDK app. */
+export type SynthesisErrorCode =
+  | 'INVALID_INSTALLATION'
+  | 'INVALID_CONTEXT'
+  | 'FUNCTIONS_NOT_FOUND'
+  | 'NO_FUNCTIONS'
+  | 'INVALID_FUNCTION_NAME'
+  | 'RESERVED_FUNCTION_NAME'
+  | 'DUPLICATE_FUNCTION_NAME'
+  | 'FUNCTION_BUILD_FAILED';
+
+/** A mistake in a context value or in a folder of functions; the message is complete without a stack trace. */
+export class SynthesisError extends Error {
+  override readonly name = 'SynthesisError';
+  /** Stable code to switch on. */
+  readonly code: SynthesisErrorCode;
+
+  constructor(code: SynthesisErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

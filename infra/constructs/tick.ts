@@ -1,0 +1,40 @@
+import { Duration, Validations } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { TICK_SECONDS } from './settings.ts';
+import { createDeadLetterQueue } from './work-queue.ts';
+
+/** What the tick wakes. */
+export interface TickProps {
+  readonly installation: string;
+  readonly scheduler: IFunction;
+}
+
+/** The scheduled wake-up of the scheduler. One that is late is worthless, since the next does the same: it is dropped after a minute. */
+export class Tick extends Construct {
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, { installation, scheduler }: TickProps) {
+    super(scope, id);
+    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters', `${installation}-tick-dead-letters`);
+    scheduler.configureAsyncInvoke({ maxEventAge: Duration.seconds(TICK_SECONDS), retryAttempts: 0 });
+    new Schedule(this, 'Schedule', {
+      scheduleName: `${installation}-tick`,
+      description: 'Wakes the scheduler, so that every run ends whatever was lost',
+      schedule: ScheduleExpression.rate(Duration.seconds(TICK_SECONDS)),
+      target: new LambdaInvoke(scheduler, {
+        input: ScheduleTargetInput.fromObject({ kind: 'tick' }),
+        deadLetterQueue: this.deadLetters,
+        retryAttempts: 0,
+        maxEventAge: Duration.seconds(TICK_SECONDS),
+      }),
+    });
+    Validations.of(this.deadLetters).acknowledge({
+      id: 'AwsSolutions-SQS3',
+      reason: 'It is a dead-letter queue itself.',
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { EventRoutes } from '../constructs/event-routes.ts';
+import { FunctionsFromDirectory } from '../constructs/functions-from-directory.ts';
+import { HttpEntrance } from '../constructs/http-entrance.ts';
+import { LambdaEngine } from '../constructs/lambda-engine.ts';
+import { OwnFunctions, ownFunctionNames } from '../constructs/own-functions.ts';
+import { type OwnFunction, PASS_SECONDS, TICK_SECONDS } from '../constructs/settings.ts';
+import { StateTable } from '../constructs/state-table.ts';
+import { Tick } from '../constructs/tick.ts';
+import { WorkQueue } from '../constructs/work-queue.ts';
+
+/** What an installation is made of. */
+export interface MillraceStackProps extends StackProps {
+  /** Prefix of all physical names and of the executions' names; checked by `parseInstallation`. */
+  readonly installation: string;
+  /** A directory of functions for pipelines to use. @default none */
+  readonly functionsDirectory?: string;
+  /** Whether the table goes with the stack. @default false: it is kept and protected */
+  readonly ephemeral?: boolean;
+  /** Source files of our own functions. @default those of this project */
+  readonly ownEntries?: Readonly<Record<OwnFunction, string>>;
+}
+
+/** One installation of Millrace: nothing in it runs or, but for storage, is billed while no pipeline runs. */
+export class MillraceStack extends Stack {
+  /** The functions of `functionsDirectory`, for grants of their own. */
+  readonly functions: FunctionsFromDirectory['functions'];
+
+  constructor(scope: Construct, id: string, props: MillraceStackProps) {
+    super(scope, id, {
+      description: `Millrace: installation ${props.installation}`,
+      analyticsReporting: false,
+      ...props,
+    });
+    const { installation } = props;
+    const table = new StateTable(this, 'State', { tableName: installation, ephemeral: props.ephemeral ?? false });
+    const inbox = new WorkQueue(this, 'Inbox', { queueName: `${installation}-inbox` });
+    const requests = new WorkQueue(this, 'Requests', { queueName: `${installation}-requests` });
+    const events = new EventRoutes(this, 'Events', { installation, inbox, requests });
+    const engine = new LambdaEngine(this, 'LambdaEngine', { installation });
+    const { api, scheduler, intake } = new OwnFunctions(this, 'Functions', {
+      installation,
+      environment: {
+        MILLRACE_INSTALLATION: installation,
+        MILLRACE_TABLE: table.table.tableName,
+        MILLRACE_BUS: events.bus.eventBusName,
+        MILLRACE_INBOX_URL: inbox.queue.queueUrl,
+        MILLRACE_LAMBDA_ENGINE_ARN: engine.stateMachine.stateMachineArn,
+        MILLRACE_TICK_SECONDS: String(TICK_SECONDS),
+        MILLRACE_PASS_SECONDS: String(PASS_SECONDS),
+      },
+      ...(props.ownEntries && { entries: props.ownEntries }),
+    });
+
+    for (const each of [api, scheduler, intake]) {
+      table.grantReadWrite(each);
+      inbox.grantSend(each);
+      events.grantPublish(each);
+    }
+    for (const each of [api, scheduler]) engine.grantRun(each);
+    // A new account has ten concurrent invocations in all; these leave some for the api and for the nodes.
+    inbox.deliverTo(scheduler, { maxConcurrency: 5 });
+    requests.deliverTo(intake, { maxConcurrency: 2 });
+    new Tick(this, 'Tick', { installation, scheduler });
+    const { url } = new HttpEntrance(this, 'Http', { installation, api });
+
+    this.functions = this.addFunctions(installation, engine, props.functionsDirectory);
+    new CfnOutput(this, 'ApiUrl', { value: url });
+    new CfnOutput(this, 'TableName', { value: table.table.tableName });
+    new CfnOutput(this, 'BusName', { value: events.bus.eventBusName });
+    new CfnOutput(this, 'InboxUrl', { value: inbox.queue.queueUrl });
+    new CfnOutput(this, 'RequestsUrl', { value: requests.queue.queueUrl });
+  }
+
+  private addFunctions(
+    installation: string,
+    engine: LambdaEngine,
+    directory?: string,
+  ): FunctionsFromDirectory['functions'] {
+    if (!directory) return new Map();
+    const { functions } = new FunctionsFromDirectory(this, 'UserFunctions', {
+      directory,
+      reservedNames: ownFunctionNames(installation),
+    });
+    for (const each of functions.values()) engine.allowInvoking(each.function);
+    return functions;
+  }
+}
