@@ -1,3 +1,8 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BatchOperation, ClassicLevel } from 'classic-level';
+import { z } from 'zod';
+
 /** One write of a {@link Disk.batch}, made by {@link Section.putting} or {@link Section.deleting}. */
 export type DiskChange =
   | { readonly type: 'put'; readonly section: string; readonly key: string; readonly value: unknown }
@@ -42,5 +47,109 @@ export type Disk = {
   close(): Promise<void>;
 };
 
-/** Opens `<dataDir>/host`, making the folder if need be. Fails with {@link DiskError} `DATA_IN_USE` or `DATA_VERSION`. */
-export declare function openDisk(dataDir: string): Promise<Disk>;
+/** The data folder cannot be used. */
+export class DiskError extends Error {
+  override readonly name = 'DiskError';
+  /** `DATA_IN_USE`: another host lives on the folder. `DATA_VERSION`: its format is not the one that this host writes. */
+  readonly code: 'DATA_IN_USE' | 'DATA_VERSION';
+
+  constructor(code: DiskError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const FORMAT = 1;
+const versionSchema = z.object({ format: z.number().int() });
+
+/**
+ * Opens the database in `<dataDir>/host`, making the folder if need be.
+ * @throws {DiskError} `DATA_IN_USE` while another process has it open, `DATA_VERSION` if `<dataDir>/version.json` names another format
+ */
+export async function openDisk(dataDir: string): Promise<Disk> {
+  await mkdir(dataDir, { recursive: true });
+  await checkFormat(dataDir);
+  const level = new ClassicLevel<string, unknown>(join(dataDir, 'host'), { valueEncoding: 'json' });
+  await level.open().catch((error: unknown) => {
+    if (!isLocked(error)) throw error;
+    throw new DiskError(
+      'DATA_IN_USE',
+      `The data folder ${dataDir} is in use by a running host. Stop that host, or give this one another folder.`,
+      { cause: error },
+    );
+  });
+  return diskOver(level);
+}
+
+/** Reads or, in a new folder, writes the number of the format. */
+async function checkFormat(dataDir: string): Promise<void> {
+  const path = join(dataDir, 'version.json');
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) {
+    const draft = `${path}.${process.pid}`;
+    await writeFile(draft, `${JSON.stringify({ format: FORMAT })}\n`);
+    await rename(draft, path);
+    return;
+  }
+  const found = versionSchema.safeParse(jsonOf(text)).data?.format;
+  if (found === FORMAT) return;
+  throw new DiskError(
+    'DATA_VERSION',
+    `The data folder ${dataDir} has format ${found ?? 'unknown'} (version.json); this version reads format ${FORMAT}. Give it another folder, or delete this one.`,
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
+}
+
+type Database = ClassicLevel<string, unknown>;
+
+function diskOver(level: Database): Disk {
+  const parts = new Map<string, ReturnType<typeof part>>();
+  const partOf = (name: string) => {
+    const known = parts.get(name) ?? part(level, name);
+    parts.set(name, known);
+    return known;
+  };
+  return {
+    section: <Value>(name: string) => sectionOver<Value>(partOf(name), name),
+    async batch(changes) {
+      const operations = changes.map((change): BatchOperation<Database, string, unknown> => {
+        const sublevel = partOf(change.section);
+        return change.type === 'put'
+          ? { type: 'put', sublevel, key: change.key, value: change.value }
+          : { type: 'del', sublevel, key: change.key };
+      });
+      await level.batch(operations);
+    },
+    close: () => level.close(),
+  };
+}
+
+function part(level: Database, name: string) {
+  return level.sublevel<string, unknown>(name, { valueEncoding: 'json' });
+}
+
+function sectionOver<Value>(sublevel: ReturnType<typeof part>, section: string): Section<Value> {
+  return {
+    get: async (key) => (await sublevel.get(key)) as Value | undefined,
+    put: (key, value) => sublevel.put(key, value),
+    del: (key) => sublevel.del(key),
+    entries: (range = {}) => sublevel.iterator(range) as AsyncIterable<[string, Value]>,
+    putting: (key, value) => ({ type: 'put', section, key, value }),
+    deleting: (key) => ({ type: 'del', section, key }),
+  };
+}

@@ -44,5 +44,63 @@ export type WireLog = {
   since(before: WireCounts): WireCounts;
 };
 
-/** An empty log. */
-export declare function createWireLog(): WireLog;
+const QUANTITIES: readonly WireQuantity[] = [
+  'writeUnits',
+  'readUnits',
+  'transitions',
+  'events',
+  'queueRequests',
+  'messages',
+  'invocations',
+  'billedMs',
+  'gigabyteMs',
+  'httpRequests',
+];
+
+/** Makes an empty log. */
+export function createWireLog(): WireLog {
+  const calls = new Map<WireService, Map<string, number>>();
+  const amounts = new Map<WireQuantity, number>(QUANTITIES.map((quantity) => [quantity, 0]));
+
+  function call(service: WireService, api: string, times = 1): void {
+    const counts = calls.get(service) ?? new Map<string, number>();
+    calls.set(service, counts.set(api, (counts.get(api) ?? 0) + times));
+  }
+  function count(quantity: WireQuantity, amount = 1): void {
+    amounts.set(quantity, (amounts.get(quantity) ?? 0) + amount);
+  }
+  function snapshot(): WireCounts {
+    return {
+      ...(Object.fromEntries(amounts) as Record<WireQuantity, number>),
+      calls: Object.fromEntries([...calls].map(([service, counts]) => [service, Object.fromEntries(counts)])),
+    };
+  }
+  return {
+    call,
+    count,
+    invocation(functionName, { billedMs, memoryMb }) {
+      const whole = Math.ceil(billedMs);
+      call('lambda', functionName);
+      count('invocations');
+      count('billedMs', whole);
+      count('gigabyteMs', (whole * memoryMb) / 1024);
+    },
+    snapshot,
+    since: (before) => difference(snapshot(), before),
+  };
+}
+
+function difference(now: WireCounts, before: WireCounts): WireCounts {
+  const amounts = QUANTITIES.map((quantity) => [quantity, now[quantity] - before[quantity]] as const);
+  const calls = Object.entries(now.calls).map(([service, counts]) => {
+    const earlier = before.calls[service as WireService] ?? {};
+    const changed = Object.entries(counts)
+      .map(([api, times]) => [api, times - (earlier[api] ?? 0)] as const)
+      .filter(([, times]) => times !== 0);
+    return [service, Object.fromEntries(changed)] as const;
+  });
+  return {
+    ...(Object.fromEntries(amounts) as Record<WireQuantity, number>),
+    calls: Object.fromEntries(calls.filter(([, counts]) => Object.keys(counts).length > 0)),
+  };
+}

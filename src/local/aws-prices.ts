@@ -1,0 +1,53 @@
+import type { WireCounts, WireQuantity } from '#local/wire-log.ts';
+
+/** One line of a bill. */
+export type CostLine = {
+  /** What is billed, in words. */
+  readonly item: string;
+  readonly quantity: number;
+  readonly dollars: number;
+};
+
+/** What counted calls would cost on AWS. */
+export type Cost = {
+  /** US dollars, without free tiers. */
+  readonly dollars: number;
+  /** Every price of the table, also where nothing was used. */
+  readonly lines: readonly CostLine[];
+};
+
+/** Where and when the prices of {@link costOf} were read. */
+export const PRICES = {
+  region: 'us-east-1',
+  readOn: '2026-11-30',
+  sources: [
+    'https://aws.amazon.com/dynamodb/pricing/on-demand/',
+    'https://aws.amazon.com/step-functions/pricing/',
+    'https://aws.amazon.com/lambda/pricing/',
+    'https://aws.amazon.com/eventbridge/pricing/',
+    'https://aws.amazon.com/sqs/pricing/',
+    'https://aws.amazon.com/api-gateway/pricing/',
+  ],
+} as const;
+
+/** List prices, first tier, no free tier: dollars for `per` of a quantity. */
+const TABLE: readonly { quantity: WireQuantity; item: string; dollars: number; per: number }[] = [
+  { quantity: 'writeUnits', item: 'DynamoDB write units, on demand', dollars: 0.625, per: 1e6 },
+  { quantity: 'readUnits', item: 'DynamoDB read units, on demand', dollars: 0.125, per: 1e6 },
+  { quantity: 'transitions', item: 'Step Functions state transitions, Standard', dollars: 25, per: 1e6 },
+  { quantity: 'invocations', item: 'Lambda requests', dollars: 0.2, per: 1e6 },
+  { quantity: 'gigabyteMs', item: 'Lambda duration, arm64, GB-ms', dollars: 0.0000133334, per: 1000 },
+  { quantity: 'events', item: 'EventBridge custom events', dollars: 1, per: 1e6 },
+  { quantity: 'queueRequests', item: 'SQS requests, standard queues', dollars: 0.4, per: 1e6 },
+  { quantity: 'httpRequests', item: 'HTTP API requests', dollars: 1, per: 1e6 },
+];
+
+/** What the counted calls would cost at the list prices of {@link PRICES}. Storage, logs and idle polling are not in it. */
+export function costOf(counts: WireCounts): Cost {
+  const lines = TABLE.map(({ quantity, item, dollars, per }) => ({
+    item,
+    quantity: counts[quantity],
+    dollars: (counts[quantity] * dollars) / per,
+  }));
+  return { dollars: lines.reduce((sum, line) => sum + line.dollars, 0), lines };
+}
