@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { pathSchema } from './flights/records.ts';
+import { checkSource, readSource } from './flights/source.ts';
+
+const payload = z.object({ dataFolder: pathSchema, file: z.string() });
+
+/**
+ * Finds the file of flights, compares it with its published checksum and counts its rows.
+ *
+ * @throws SourceDamaged if the checksum differs
+ */
+export async function handler(event: unknown) {
+  const { dataFolder, file } = payload.parse(event);
+  const found = await checkSource(dataFolder, file);
+  let rows = 0;
+  for await (const flights of readSource(join(dataFolder, file))) rows += flights.length;
+  return { file: join(dataFolder, file), rows, ...found };
+}
