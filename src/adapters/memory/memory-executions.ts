@@ -1,0 +1,90 @@
+/**
+ * Step Functions in memory, with the rules that starts depend on: a name is taken for ever, a repeated start of a
+ * running execution with the same input is a success, and of anything else "already exists".
+ * https://docs.aws.amazon.com/step-functions/latest/apireference/API_StartExecution.html
+ */
+import type { ExecutionStatus } from '#domain/facts.ts';
+import type { ErrorInfo } from '#domain/run.ts';
+import type { Clock, Executions } from '#ports/index.ts';
+
+/** An execution in memory. */
+export interface MemoryExecution {
+  readonly stateMachineArn: string;
+  readonly name: string;
+  readonly input: string;
+  readonly startedAt: number;
+  status: 'RUNNING' | ExecutionStatus;
+  endedAt?: number;
+  output?: string;
+  error?: ErrorInfo;
+}
+
+/** How an execution ends. */
+export interface ExecutionEnd {
+  readonly status: ExecutionStatus;
+  readonly output?: string;
+  readonly error?: ErrorInfo;
+}
+
+/** Executions in memory, and what a test may do to them. */
+export interface MemoryExecutions extends Executions {
+  /** All executions that were ever started, by state machine ARN and name. */
+  readonly started: Map<string, MemoryExecution>;
+  /** Calls of StartExecution that made an execution, by name: more than one would be a broken promise. */
+  readonly starts: Map<string, number>;
+  /** Ends a running execution; tells whether it was running. */
+  end(name: string, end: ExecutionEnd): boolean;
+}
+
+/** Called when an execution starts or ends: the source of `aws.states` events. */
+export type ExecutionListener = (execution: MemoryExecution) => void;
+
+/** Makes a Step Functions with no execution in it; any state machine ARN is taken to exist. */
+export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener = () => {}): MemoryExecutions {
+  const started = new Map<string, MemoryExecution>();
+  const starts = new Map<string, number>();
+  const byName = (name: string) => [...started.values()].find((execution) => execution.name === name);
+  const finish = (execution: MemoryExecution, end: ExecutionEnd) => {
+    if (execution.status !== 'RUNNING') return false;
+    Object.assign(execution, end, { endedAt: clock.now() });
+    onChange(execution);
+    return true;
+  };
+  return {
+    started,
+    starts,
+    end(name, end) {
+      const execution = byName(name);
+      return execution !== undefined && finish(execution, end);
+    },
+    async start(stateMachineArn, name, input) {
+      const key = `${stateMachineArn}/${name}`;
+      const known = started.get(key);
+      if (known) return { kind: known.status === 'RUNNING' && known.input === input ? 'started' : 'exists' };
+      const execution: MemoryExecution = { stateMachineArn, name, input, startedAt: clock.now(), status: 'RUNNING' };
+      started.set(key, execution);
+      starts.set(name, (starts.get(name) ?? 0) + 1);
+      onChange(execution);
+      return { kind: 'started' };
+    },
+    async describe(stateMachineArn, name) {
+      const execution = started.get(`${stateMachineArn}/${name}`);
+      if (!execution) return { kind: 'missing' };
+      if (execution.status === 'RUNNING') return { kind: 'running' };
+      return {
+        kind: 'ended',
+        status: execution.status,
+        startedAt: execution.startedAt,
+        endedAt: execution.endedAt as number,
+        ...(execution.output !== undefined && { output: execution.output }),
+        ...(execution.error && { error: execution.error }),
+      };
+    },
+    async stop(stateMachineArn, name) {
+      const execution = started.get(`${stateMachineArn}/${name}`);
+      if (!execution) return 'missing';
+      finish(execution, { status: 'ABORTED' });
+      return 'accepted';
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * The run store in memory: the exact twin of the DynamoDB one for tests and simulation. Runs are kept as packed
+ * texts, so that nothing passes here that the stored form would lose.
+ */
+import type { AttemptResult } from '#domain/facts.ts';
+import type { RunRecord } from '#domain/run.ts';
+import { type PackedRun, packDecisions, packRun, unpackDecisions, unpackRun } from '#domain/run-codec.ts';
+import type { RunHeader, RunKey, RunPage, RunQuery, RunStore } from '#ports/index.ts';
+
+/** A memory run store, and what a test may look at or damage. */
+export interface MemoryRunStore extends RunStore {
+  /** The stored runs, by id. */
+  readonly stored: Map<string, PackedRun>;
+}
+
+const DUE_PAGE = 100;
+
+/** Makes an empty store. */
+export function createMemoryRunStore(): MemoryRunStore {
+  const stored = new Map<string, PackedRun>();
+  return { stored, ...aggregates(stored), ...results(), ...values(), ...history(), ...headers() };
+}
+
+function aggregates(stored: Map<string, PackedRun>) {
+  return {
+    async createRun(run: RunRecord) {
+      const known = stored.get(run.id);
+      if (known) return { created: false as const, run: unpackRun(known) };
+      stored.set(run.id, packRun(run));
+      return { created: true as const };
+    },
+    async readRun(id: string) {
+      const known = stored.get(id);
+      return known && unpackRun(known);
+    },
+    async commitRun(run: RunRecord, expectedRev: number) {
+      if (stored.get(run.id)?.rev !== expectedRev) return 'conflict' as const;
+      stored.set(run.id, packRun(run));
+      return 'committed' as const;
+    },
+    async *dueRuns(now: number) {
+      const due = [...stored.values()].filter((run) => run.dueAt !== undefined && run.dueAt <= now);
+      due.sort((a, b) => (a.dueAt as number) - (b.dueAt as number));
+      for (let at = 0; at < due.length; at += DUE_PAGE) yield due.slice(at, at + DUE_PAGE).map((run) => run.id);
+    },
+  };
+}
+
+function results() {
+  const byRun = new Map<string, Map<string, AttemptResult>>();
+  const of = (run: RunKey) => mapAt(byRun, keyOf(run));
+  return {
+    async putResult(run: RunKey, result: AttemptResult) {
+      const key = `${result.node}/${result.attempt}`;
+      const known = of(run).get(key);
+      if (known) return known;
+      of(run).set(key, structuredClone(result));
+      return result;
+    },
+    async readResult(run: RunKey, node: number, attempt: number) {
+      return of(run).get(`${node}/${attempt}`);
+    },
+    async listResults(run: RunKey, node?: number) {
+      const all = [...of(run).values()].filter((result) => node === undefined || result.node === node);
+      return all.sort((a, b) => a.node - b.node || a.attempt - b.attempt);
+    },
+  };
+}
+
+function values() {
+  const byRun = new Map<string, Map<string, string>>();
+  return {
+    async putValue(run: RunKey, key: string, text: string) {
+      mapAt(byRun, keyOf(run)).set(key, text);
+    },
+    async readValue(run: RunKey, key: string) {
+      return byRun.get(keyOf(run))?.get(key);
+    },
+  };
+}
+
+function history() {
+  const byRun = new Map<string, Map<number, string>>();
+  return {
+    async putHistory(run: RunKey, rev: number, decisions: RunRecord['decisions'], createdAt: number) {
+      mapAt(byRun, keyOf(run)).set(rev, packDecisions(decisions, createdAt));
+    },
+    async listHistory(run: RunKey, createdAt: number) {
+      const items = [...mapAt(byRun, keyOf(run)).entries()].sort(([a], [b]) => a - b);
+      return items.flatMap(([, text]) => unpackDecisions(text, createdAt));
+    },
+  };
+}
+
+function headers() {
+  const byId = new Map<string, RunHeader>();
+  return {
+    async putHeader(header: RunHeader) {
+      const known = byId.get(header.id);
+      if (!known || known.rev < header.rev) byId.set(header.id, structuredClone(header));
+    },
+    async listRuns(query: RunQuery): Promise<RunPage> {
+      const newestFirst = [...byId.values()].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      const matching = newestFirst.filter((header) => matches(header, query));
+      const items = matching.slice(0, query.limit);
+      const last = items.at(-1);
+      return matching.length > items.length && last
+        ? { items, last: { createdAt: last.createdAt, id: last.id } }
+        : { items };
+    },
+  };
+}
+
+function matches(header: RunHeader, query: RunQuery): boolean {
+  if (query.pipeline !== undefined && header.pipeline !== query.pipeline) return false;
+  if (query.states && !query.states.includes(header.state)) return false;
+  if (query.from !== undefined && header.createdAt < query.from) return false;
+  if (query.to !== undefined && header.createdAt >= query.to) return false;
+  const tags = new Map(header.tags);
+  if (query.tags?.some(([key, value]) => tags.get(key) !== value)) return false;
+  const { after } = query;
+  if (!after) return true;
+  return header.createdAt < after.createdAt || (header.createdAt === after.createdAt && header.id < after.id);
+}
+
+function keyOf(run: RunKey): string {
+  return `${run.id}#${run.nonce}`;
+}
+
+function mapAt<K, V>(maps: Map<string, Map<K, V>>, key: string): Map<K, V> {
+  let map = maps.get(key);
+  if (!map) {
+    map = new Map();
+    maps.set(key, map);
+  }
+  return map;
+}
