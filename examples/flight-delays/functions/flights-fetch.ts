@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { pathSchema } from './flights/records.ts';
-import { checkSource, readSource } from './flights/source.ts';
+import { checkSource, countFlights } from './flights/source.ts';
 
 const payload = z.object({ dataFolder: pathSchema, file: z.string() });
 
@@ -13,7 +13,6 @@ const payload = z.object({ dataFolder: pathSchema, file: z.string() });
 export async function handler(event: unknown) {
   const { dataFolder, file } = payload.parse(event);
   const found = await checkSource(dataFolder, file);
-  let rows = 0;
-  for await (const flights of readSource(join(dataFolder, file))) rows += flights.length;
-  return { file: join(dataFolder, file), rows, ...found };
+  const path = join(dataFolder, file);
+  return { file: path, rows: await countFlights(path), ...found };
 }

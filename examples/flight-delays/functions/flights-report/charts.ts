@@ -2,6 +2,22 @@ import type { TopLevelSpec } from 'vega-lite';
 import { palette } from './draw.ts';
 
 const percent = '.0%';
+
+/** One colour scale for all charts, so that a colour means the same share everywhere. */
+const lateColor = {
+  field: 'lateShare',
+  type: 'quantitative',
+  scale: { scheme: 'oranges', domain: [0, 0.4], clamp: true },
+  legend: {
+    title: 'Late arrivals',
+    format: percent,
+    orient: 'top',
+    direction: 'horizontal',
+    gradientLength: 220,
+    values: [0, 0.1, 0.2, 0.3, 0.4],
+  },
+} as const;
+
 const width = 940;
 
 /** Late flights and all flights of one hour of the day. */
@@ -66,18 +82,7 @@ export function weekChart(rows: readonly WeekRow[], weekdays: readonly string[])
         axis: { title: 'Hour of departure', labelAngle: 0, domain: false, ticks: false },
       },
       y: { field: 'weekday', type: 'ordinal', sort: [...weekdays], axis: { title: null, domain: false, ticks: false } },
-      color: {
-        field: 'lateShare',
-        type: 'quantitative',
-        scale: { scheme: 'oranges', domainMin: 0 },
-        legend: {
-          title: 'Late arrivals',
-          format: percent,
-          orient: 'top',
-          direction: 'horizontal',
-          gradientLength: 220,
-        },
-      },
+      color: lateColor,
     },
   };
 }
@@ -152,7 +157,7 @@ export function routeChart(rows: readonly RouteRow[]): TopLevelSpec {
     field: 'label',
     type: 'ordinal',
     sort: null,
-    axis: { title: null, domain: false, ticks: false, labelLimit: 320, labelColor: palette.ink, labelFontSize: 13 },
+    axis: { title: null, domain: false, ticks: false, labelLimit: 0, labelColor: palette.ink, labelFontSize: 13 },
   } as const;
   const x = {
     field: 'flights',
@@ -160,8 +165,11 @@ export function routeChart(rows: readonly RouteRow[]): TopLevelSpec {
     axis: { title: 'Flights', tickCount: 6, domain: false, ticks: false },
   } as const;
   return {
-    width: width - 290,
-    height: { step: 27 },
+    // Names are measured without a font here, far too long: the room for them is given instead of reckoned.
+    autosize: { type: 'none' },
+    padding: { left: 300, right: 130, top: 58, bottom: 48 },
+    width: width - 370,
+    height: rows.length * 27,
     data: { values: [...rows] },
     layer: [
       {
@@ -169,18 +177,7 @@ export function routeChart(rows: readonly RouteRow[]): TopLevelSpec {
         encoding: {
           x,
           y,
-          color: {
-            field: 'lateShare',
-            type: 'quantitative',
-            scale: { scheme: 'oranges', domainMin: 0 },
-            legend: {
-              title: 'Late arrivals',
-              format: percent,
-              orient: 'top',
-              direction: 'horizontal',
-              gradientLength: 220,
-            },
-          },
+          color: lateColor,
         },
       },
       {
@@ -221,20 +218,14 @@ export function airportMap(rows: readonly AirportRow[], states: unknown, labelle
             field: 'flights',
             type: 'quantitative',
             scale: { range: [14, 900] },
-            legend: { title: 'Departures', orient: 'bottom-right', symbolFillColor: palette.muted, tickCount: 3 },
-          },
-          color: {
-            field: 'lateShare',
-            type: 'quantitative',
-            scale: { scheme: 'oranges', domain: [0, 0.4], clamp: true },
             legend: {
-              title: 'Late arrivals',
-              format: percent,
-              orient: 'top',
-              direction: 'horizontal',
-              gradientLength: 220,
+              title: 'Departures',
+              orient: 'bottom-right',
+              symbolFillColor: palette.muted,
+              values: sampleSizes(rows),
             },
           },
+          color: lateColor,
         },
       },
       {
@@ -244,6 +235,12 @@ export function airportMap(rows: readonly AirportRow[], states: unknown, labelle
       },
     ],
   };
+}
+
+/** Three round numbers of flights for the legend of the map, the largest near that of the largest airport. */
+function sampleSizes(rows: readonly AirportRow[]): number[] {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(...rows.map(({ flights }) => flights))));
+  return [unit / 10, unit / 2, unit];
 }
 
 /** An hour as the axis shows it: `06`. */

@@ -56,9 +56,9 @@ function keyFigures({ figures, groups }: ReportInput): string {
     ['Average delay', `${figures.averageDelay.toFixed(1)} min`, 'early arrivals count below zero'],
     ['Routes flown', count(groups.route.length), `from ${count(groups.airport.length)} airports`],
     [
-      'Distance flown',
-      `${(figures.distanceSum / 1e6).toFixed(1)} M mi`,
-      `${count(Math.round(figures.distanceSum / figures.flights))} mi a flight`,
+      'Miles flown',
+      millions(figures.distanceSum),
+      `${count(Math.round(figures.distanceSum / figures.flights))} a flight`,
     ],
   ] as const;
   return `<dl class="figures">${cards
@@ -69,10 +69,14 @@ function keyFigures({ figures, groups }: ReportInput): string {
     .join('')}</dl>`;
 }
 
+function millions(value: number): string {
+  return value.toLocaleString('en-US', { notation: 'compact', minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
+
 function footer({ figures, source, run }: ReportInput): string {
   return `<footer>
 <h2>How this was made</h2>
 <p>${count(figures.sourceRows)} rows were read from <code>${text(basename(source.file))}</code> (checksum <code>${text(source.checksum)}</code>, as published); ${count(figures.dropped)} were dropped as faulty and ${count(figures.outside)} lay outside the period. Before this page was written, ${count(figures.comparisons)} counts and sums were reckoned a second time from the source alone, and all agreed.</p>
-<p>Data: U.S. Bureau of Transportation Statistics, On-Time Performance, in the selection of <code>vega-datasets</code>. Cancelled and diverted flights are not in it. Charts: Vega-Lite. Made by the Millrace pipeline <code>flight-delays</code>, run <code>${text(run)}</code>.</p>
+<p>Data: U.S. Bureau of Transportation Statistics, On-Time Performance, a random sample taken by <code>vega-datasets</code>. Flights that were cancelled or have no arrival time are not in it. Charts: Vega-Lite. Made by the Millrace pipeline <code>flight-delays</code>, run <code>${text(run)}</code>.</p>
 </footer>`;
 }

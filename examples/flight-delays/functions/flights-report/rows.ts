@@ -9,7 +9,7 @@ export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 /** Hours with less than this share of all flights are left out: nearly all of them were due before midnight. */
 const RARE_HOUR = 0.005;
 /** Fewest flights of a cell of the heat map: below, its share says nothing. */
-const CELL_FLIGHTS = 15;
+const CELL_FLIGHTS = 20;
 /** Smallest share of all departures that puts an airport on the map. */
 const RARE_AIRPORT = 0.0005;
 
@@ -47,12 +47,15 @@ export function dayRows(groups: readonly Group[]): DayRow[] {
     .sort((a, b) => (a.day < b.day ? -1 : 1));
 }
 
-/** Airports of departure with more than a handful of flights, with their place. */
+/** Territories, which the map of the states has no place for. */
+const OFF_THE_MAP: ReadonlySet<string> = new Set(['AS', 'CQ', 'GU', 'PR', 'VI']);
+
+/** Airports of departure in the states with more than a handful of flights, with their place. */
 export function airportRows(groups: readonly Group[], airports: ReadonlyMap<string, Airport>): AirportRow[] {
   const all = sumTotals(groups).flights;
   return groups.flatMap((group) => {
     const airport = airports.get(group.key);
-    if (!airport || group.flights < RARE_AIRPORT * all) return [];
+    if (!airport || OFF_THE_MAP.has(airport.state) || group.flights < RARE_AIRPORT * all) return [];
     const { iata, latitude, longitude } = airport;
     return [{ iata, latitude, longitude, flights: group.flights, lateShare: lateShare(group) }];
   });

@@ -20,7 +20,7 @@ export async function hourSection({ groups }: ReportInput): Promise<string> {
   const best = most(rows, (row) => -row.lateShare);
   return section({
     finding: `Delays build up through the day: ${share(best.lateShare)} late at ${hours(best.hour)}, ${share(worst.lateShare)} at ${hours(worst.hour)}`,
-    lead: `Share of flights that arrived ${LATE_MINUTES} minutes or more after schedule, by the local hour in which they really left. Hours of the night with very few departures are left out.`,
+    lead: `Share of flights that arrived ${LATE_MINUTES} minutes or more after schedule, by the local hour in which they really left. A flight that leaves late at night often does so because it is late already. Hours with very few departures are left out.`,
     chart: await draw(hourChart(rows), 'Bar chart: share of late arrivals by hour of departure'),
     numbers: table(
       'Flights and late arrivals by hour of departure',
@@ -65,7 +65,7 @@ export async function daySection({ groups, figures }: ReportInput): Promise<stri
   ];
   const worstMonth = most(figures.months, lateShare);
   return section({
-    finding: `${monthName(worstMonth.month)} was the latest month; the worst day was ${dayName(worst.day)}`,
+    finding: `Late flights peaked in ${monthName(worstMonth.month)}; the worst day was ${dayName(worst.day)}`,
     lead: 'Share of late arrivals day by day (thin line) and its mean over seven days (thick line).',
     chart: await draw(
       dayChart(rows, marked),
@@ -115,7 +115,7 @@ export async function airportSection({ groups, airports, states }: ReportInput):
   const labelled = new Set(rows.slice(0, LABELLED_AIRPORTS).map((row) => row.iata));
   return section({
     finding: `Of the ${largest.length} largest airports, flights from ${airports.get(worst.iata)?.city ?? worst.iata} (${worst.iata}) arrive late most often`,
-    lead: `Airports of departure: the larger the circle, the more flights; the darker, the more of them arrived late. ${rows.length} of ${groups.airport.length} airports are shown; those with very few flights are left out.`,
+    lead: `Airports of departure: the larger the circle, the more flights; the darker, the more of them arrived late. ${rows.length} of ${groups.airport.length} airports are shown; those with very few flights, and those outside the states, are left out.`,
     chart: await draw(
       airportMap(rows, states, labelled),
       'Map: airports of departure by number of flights and share of late arrivals',

@@ -72,6 +72,12 @@ export async function* readSource(file: string): AsyncGenerator<readonly SourceF
   }
 }
 
+/** How many flights a source file holds. */
+export async function countFlights(file: string): Promise<number> {
+  if (!file.endsWith('.parquet')) return jsonFlights.parse(JSON.parse(await readFile(file, 'utf8'))).length;
+  return Number((await parquetMetadataAsync(await asyncBufferFromFile(file))).num_rows);
+}
+
 /** A parquet timestamp without zone, as the JSON files write it: `2001/01/31 06:15`. */
 function localText(date: Date): string {
   const iso = date.toISOString();
