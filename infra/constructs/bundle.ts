@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import { type BuildFailure, type BuildOptions, buildSync, formatMessagesSync, type OutputFile } from 'esbuild';
+import { join, resolve } from 'node:path';
+import { type BuildFailure, type BuildOptions, buildSync, formatMessagesSync } from 'esbuild';
 import { SynthesisError } from './synthesis-error.ts';
 
 /** One function to bundle. */
@@ -43,23 +43,28 @@ const REQUIRE_BANNER =
  */
 export function bundleFunctions(entries: readonly BundleEntry[], options: BundleOptions): Map<string, Bundle> {
   const root = resolve(options.root);
-  const outdir = join(root, '.bundle');
   const { outputFiles, metafile } = build({
-    entryPoints: entries.map(({ name, file }) => ({ in: resolve(file), out: join(name, 'index') })),
+    entryPoints: entries.map(({ name, file }) => ({ in: resolve(file), out: name })),
     absWorkingDir: root,
-    outdir,
+    // Nothing is written there: it makes source maps name files from the root on, so a trace reads /var/task/src/….
+    outdir: root,
+    allowOverwrite: true,
     outExtension: { '.js': '.mjs' },
     banner: { js: REQUIRE_BANNER },
     minifyWhitespace: options.minify,
     minifySyntax: options.minify,
   });
+  const contents = new Map(outputFiles.map((file) => [file.path, file.contents]));
+  const contentsOf = (file: string) => contents.get(join(root, file)) ?? new Uint8Array();
   return new Map(
     entries.map(({ name }) => {
-      const main = relative(root, join(outdir, name, 'index.mjs')).replaceAll('\\', '/');
-      return [
-        name,
-        { name, exports: metafile.outputs[main]?.exports ?? [], files: filesIn(join(outdir, name), outputFiles) },
-      ];
+      const code = `${name}.mjs`;
+      const map = `${code}.map`;
+      const files = new Map([
+        ['index.mjs', contentsOf(code)],
+        [map, contentsOf(map)],
+      ]);
+      return [name, { name, exports: metafile.outputs[code]?.exports ?? [], files }];
     }),
   );
 }
@@ -106,12 +111,4 @@ function build(options: BuildOptions) {
 
 function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors);
-}
-
-function filesIn(folder: string, files: readonly OutputFile[]): Map<string, Uint8Array> {
-  return new Map(
-    files
-      .filter(({ path }) => path.startsWith(join(folder, '/')))
-      .map((file) => [relative(folder, file.path), file.contents]),
-  );
 }

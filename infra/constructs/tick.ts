@@ -1,4 +1,5 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { type CfnElement, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
@@ -21,6 +22,11 @@ export class Tick extends Construct {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters', `${installation}-tick-dead-letters`);
     scheduler.configureAsyncInvoke({ maxEventAge: Duration.seconds(TICK_SECONDS), retryAttempts: 0 });
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    });
     new Schedule(this, 'Schedule', {
       scheduleName: `${installation}-tick`,
       description: 'Wakes the scheduler, so that every run ends whatever was lost',
@@ -30,7 +36,13 @@ export class Tick extends Construct {
         deadLetterQueue: this.deadLetters,
         retryAttempts: 0,
         maxEventAge: Duration.seconds(TICK_SECONDS),
+        role,
       }),
+    });
+    const invoked = Stack.of(this).getLogicalId(scheduler.node.defaultChild as CfnElement);
+    Validations.of(role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::<${invoked}.Arn>:*]`,
+      reason: 'The target of a schedule also covers the versions of its one function.',
     });
     Validations.of(this.deadLetters).acknowledge({
       id: 'AwsSolutions-SQS3',

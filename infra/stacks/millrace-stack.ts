@@ -39,6 +39,7 @@ export class MillraceStack extends Stack {
     const requests = new WorkQueue(this, 'Requests', { queueName: `${installation}-requests` });
     const events = new EventRoutes(this, 'Events', { installation, inbox, requests });
     const engine = new LambdaEngine(this, 'LambdaEngine', { installation });
+    this.functions = this.addFunctions(installation, engine, props.functionsDirectory);
     const { api, scheduler, intake } = new OwnFunctions(this, 'Functions', {
       installation,
       environment: {
@@ -65,7 +66,6 @@ export class MillraceStack extends Stack {
     new Tick(this, 'Tick', { installation, scheduler });
     const { url } = new HttpEntrance(this, 'Http', { installation, api });
 
-    this.functions = this.addFunctions(installation, engine, props.functionsDirectory);
     new CfnOutput(this, 'ApiUrl', { value: url });
     new CfnOutput(this, 'TableName', { value: table.table.tableName });
     new CfnOutput(this, 'BusName', { value: events.bus.eventBusName });

@@ -1,0 +1,109 @@
+import type { Template } from 'aws-cdk-lib/assertions';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ECHO, folderOf, propertyOf, resourcesOf, synthesize } from './synthesize.ts';
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+}
+
+const TABLE = [
+  'dynamodb:BatchGetItem',
+  'dynamodb:BatchWriteItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:GetItem',
+  'dynamodb:PutItem',
+  'dynamodb:Query',
+  'dynamodb:UpdateItem',
+];
+const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+const READ_QUEUE = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:GetQueueUrl',
+  'sqs:ReceiveMessage',
+];
+const RUN = ['states:DescribeExecution', 'states:ListExecutions', 'states:StartExecution', 'states:StopExecution'];
+
+/** Each resource with a wildcard that a role may name, and why it cannot be named outright. */
+const WILDCARDS = new Map([
+  [':execution:millrace-lambda-engine:millrace-*', 'executions are made at run time; the prefix keeps to ours'],
+  [
+    'FunctionsschedulerFunction5694BE36:*',
+    'EventBridge Scheduler’s target also covers the versions of the one function',
+  ],
+]);
+
+describe('the roles', () => {
+  let template: Template;
+  beforeAll(() => {
+    template = synthesize({ functionsDirectory: folderOf({ 'one.ts': ECHO, 'two/index.ts': ECHO }) });
+  });
+
+  it.each([
+    ['FunctionsapiRole', [...TABLE, 'events:PutEvents', ...LOGS, 'sqs:SendMessage', ...RUN]],
+    ['FunctionsschedulerRole', [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage', ...RUN]],
+    ['FunctionsintakeRole', [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage']],
+    ['LambdaEngineRole', ['lambda:InvokeFunction']],
+    ['TickRole', ['lambda:InvokeFunction', 'sqs:SendMessage']],
+    ['UserFunctionsoneRole', LOGS],
+    ['UserFunctionstwoRole', LOGS],
+  ])('%s allows just what its edges need', (role, actions) => {
+    const allowed = new Set(statementsOf(template, role).flatMap(({ Action }) => Action));
+    expect([...allowed].sort()).toEqual(actions.toSorted());
+  });
+
+  it('are all listed above', () => {
+    expect(resourcesOf(template, 'AWS::IAM::Role').size).toBe(7);
+  });
+
+  it('let the engine invoke the team’s functions and no others', () => {
+    const [statement] = statementsOf(template, 'LambdaEngineRole');
+    const functions = resourcesOf(template, 'AWS::Lambda::Function');
+    const named = [statement?.Resource].flat().map((arn) => functions.get(flatten(arn)));
+    expect(named.map((each) => propertyOf(each, 'FunctionName'))).toEqual(['one', 'two']);
+  });
+
+  it('name no action by wildcard, and no resource but for a reason', () => {
+    const seen = new Set<string>();
+    for (const statement of statementsOf(template, '')) {
+      expect(statement.Effect).toBe('Allow');
+      expect([statement.Action].flat().filter((action) => action.includes('*'))).toEqual([]);
+      for (const text of [statement.Resource]
+        .flat()
+        .map(flatten)
+        .filter((arn) => arn.includes('*'))) {
+        const known = [...WILDCARDS.keys()].find((end) => text.endsWith(end));
+        expect(known, text).toBeDefined();
+        seen.add(known as string);
+      }
+    }
+    expect([...seen].sort()).toEqual([...WILDCARDS.keys()].sort());
+  });
+
+  it('have no managed policies', () => {
+    for (const role of resourcesOf(template, 'AWS::IAM::Role').values()) {
+      expect(role.Properties).not.toHaveProperty('ManagedPolicyArns');
+      expect(role.Properties).not.toHaveProperty('Policies');
+    }
+  });
+});
+
+function statementsOf(template: Template, role: string): Statement[] {
+  const policies = [...resourcesOf(template, 'AWS::IAM::Policy').values()].filter((policy) =>
+    String(propertyOf(policy, 'Roles', 0, 'Ref')).startsWith(role),
+  );
+  expect(policies.length).toBeGreaterThan(0);
+  return policies.flatMap((policy) => propertyOf(policy, 'PolicyDocument', 'Statement') as Statement[]);
+}
+
+/** An ARN as text, with logical ids in place of what CloudFormation fills in. */
+function flatten(arn: unknown): string {
+  if (typeof arn === 'string') return arn;
+  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = arn as Record<string, never[]>;
+  if (Ref) return String(Ref);
+  if (attribute) return String(attribute[0]);
+  return ((join?.[1] ?? []) as unknown[]).map(flatten).join('');
+}
