@@ -144,7 +144,10 @@ export function isRunOver(state: RunStateName): boolean {
   return TERMINAL.has(state);
 }
 
-/** Whether the run's last change of state has still to be published. */
-export function owesAnnouncement(run: RunRecord): boolean {
-  return run.announced.state !== run.state;
+/**
+ * Whether something of the run has still to be published.
+ * @param everyChange whether every commit is published, not only those that change the run's state
+ */
+export function owesAnnouncement(run: RunRecord, everyChange: boolean): boolean {
+  return run.announced.state !== run.state || (everyChange && run.announced.rev < run.rev);
 }

@@ -76,9 +76,12 @@ function begin(draft: Draft): void {
   decideRun(draft, 'RUNNING', 'Executing');
 }
 
-/** The first order stands: a user's stop of this very step, or the run's own deadline. */
+/**
+ * The first order stands: a user's stop of this very step, or the run's own deadline.
+ * One that finds nothing open comes too late: the run has ended by itself (C41).
+ */
 function orderStop(draft: Draft): void {
-  if (draft.stop) return;
+  if (draft.stop || isSettled(draft)) return;
   const deadline = runDeadlineOf(draft.pipeline, draft.before);
   if (draft.facts.stop) {
     draft.stop = { kind: 'user', at: draft.now, ...(draft.facts.stop.by !== undefined && { by: draft.facts.stop.by }) };
@@ -115,7 +118,7 @@ function takeBackStarts(draft: Draft): void {
 
 /** Closes the run once nothing of it is open. Gives its output, where it has one. */
 function finish(draft: Draft): Json | undefined {
-  if (draft.flights.size > 0 || hasOpenNode(draft)) return undefined;
+  if (!isSettled(draft)) return undefined;
   if (draft.stop?.kind === 'timeout') {
     decideRun(draft, 'TIMED_OUT', 'TimedOut');
   } else if (draft.pipeline.nodes.some((node) => isBadForRun(draft, node))) {
@@ -126,9 +129,10 @@ function finish(draft: Draft): Json | undefined {
   return undefined;
 }
 
-function hasOpenNode(draft: Draft): boolean {
-  for (const byte of draft.nodes) if (statusOf(byte).standing === 'open') return true;
-  return false;
+function isSettled(draft: Draft): boolean {
+  if (draft.flights.size > 0) return false;
+  for (const byte of draft.nodes) if (statusOf(byte).standing === 'open') return false;
+  return true;
 }
 
 /** FAILED, TIMED_OUT, ABORTED from outside or UPSTREAM_FAILED, unless the failure behind it was allowed. */
@@ -162,12 +166,17 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const announced = draft.facts.announced
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
-  const owes = announced.state !== draft.state;
+  const owes = announced.state !== draft.state || (draft.changed && saysNodes(draft.pipeline));
   const dueAt = decideDueAt(draft, owes);
-  const acknowledged = draft.facts.announced === true && owesAnnouncement(draft.before);
+  const acknowledged = draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline));
   const result = { commands: draft.commands, wanted: draft.wanted, again: draft.again };
   if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
   return { ...result, run: toRecord(draft, announced, dueAt), ...(output !== undefined && { output }) };
+}
+
+/** Whether `RunChanged` is published node by node. */
+export function saysNodes(pipeline: CompiledPipeline): boolean {
+  return pipeline.definition.events === 'nodes';
 }
 
 function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number | undefined): RunRecord {

@@ -1,0 +1,63 @@
+/** Tells the world about a run: its line in the list of runs, and `RunChanged` on the bus. At least once. */
+import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
+import type { Json } from '#domain/json.ts';
+import { statusOf } from '#domain/node-status.ts';
+import type { RunRecord } from '#domain/run.ts';
+import { saysNodes } from '#domain/step.ts';
+import type { RunHeader } from '#ports/index.ts';
+import type { PassDeps } from './deps.ts';
+
+/** Nodes named in one event; more of them and the event says `truncated`. */
+const MAX_NODES_TOLD = 200;
+
+/** The line of a run in the list of runs. */
+export function toHeader(run: RunRecord): RunHeader {
+  const { id, pipeline, revision, rev, state, createdAt, startedAt, endedAt, trigger, tags } = run;
+  return {
+    id,
+    pipeline,
+    revision,
+    rev,
+    state,
+    createdAt,
+    ...(startedAt !== undefined && { startedAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    trigger,
+    tags,
+  };
+}
+
+/** Writes the header and publishes what happened since the last announcement. */
+export async function announce(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): Promise<void> {
+  if (run.announced.state !== run.state) await deps.runs.putHeader(toHeader(run));
+  await deps.bus.publish([{ source: 'millrace.scheduler', detailType: 'RunChanged', detail: toDetail(pipeline, run) }]);
+}
+
+function toDetail(pipeline: CompiledPipeline, run: RunRecord): Json {
+  return {
+    schemaVersion: 1,
+    hops: 1,
+    runId: run.id,
+    pipeline: run.pipeline,
+    revision: run.revision,
+    sinceRev: run.announced.rev + 1,
+    rev: run.rev,
+    state: run.state,
+    ...(run.announced.state !== run.state && { previousState: run.announced.state }),
+    reason: run.reason,
+    ...(saysNodes(pipeline) && nodesTold(pipeline, run)),
+  };
+}
+
+function nodesTold(pipeline: CompiledPipeline, run: RunRecord): { [key: string]: Json } {
+  const fresh = run.decisions.filter((decision) => decision.rev > run.announced.rev && decision.to !== 'run');
+  const attempts = new Map(
+    fresh.flatMap((decision) => decision.nodes.map((node) => [node, decision.attempt] as const)),
+  );
+  const nodes = [...attempts].slice(0, MAX_NODES_TOLD).map(([node, attempt]) => {
+    const { state, reason } = statusOf(run.nodes.charCodeAt(node));
+    return { id: (pipeline.nodes[node] as CompiledNode).id, state, reason, attempt };
+  });
+  const isPartial = attempts.size > nodes.length || (run.decisions[0]?.rev ?? 0) > run.announced.rev + 1;
+  return { nodes, ...(isPartial && { truncated: true }) };
+}

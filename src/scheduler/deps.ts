@@ -1,0 +1,34 @@
+import type { StepOptions } from '#domain/draft.ts';
+import type { EngineFact } from '#domain/facts.ts';
+import type { Clock, Evaluator, EventBus, Executions, Ids, Inbox, PipelineStore, RunStore } from '#ports/index.ts';
+
+/** What one pass did, for the log: one line a pass. */
+export interface PassLine {
+  readonly run: string;
+  readonly rev: number;
+  readonly state: string;
+  readonly commits: number;
+  readonly conflicts: number;
+  readonly results: number;
+  readonly polled: number;
+  readonly started: number;
+  readonly stopped: number;
+}
+
+/** Everything that passes, commands and the tick work with. Made by a composition root. */
+export interface PassDeps {
+  readonly runs: RunStore;
+  readonly pipelines: PipelineStore;
+  readonly executions: Executions;
+  readonly inbox: Inbox;
+  readonly bus: EventBus;
+  readonly evaluator: Evaluator;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Engines by name. */
+  readonly engines: ReadonlyMap<string, EngineFact>;
+  /** Name of the installation, the prefix of execution names. */
+  readonly installation: string;
+  readonly options: StepOptions;
+  readonly log?: (line: PassLine) => void;
+}

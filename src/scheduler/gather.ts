@@ -1,0 +1,216 @@
+/** Gathers the facts of a pass: results that events brought, and looks at the executions that are due for one. */
+import pMap from 'p-map';
+import { deadlineOf } from '#domain/due.ts';
+import { parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
+import {
+  type AttemptResult,
+  type Evaluation,
+  type ExecutionStatus,
+  evaluationKey,
+  type Observation,
+  type StartAnswer,
+} from '#domain/facts.ts';
+import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
+import type { Flight, RunRecord } from '#domain/run.ts';
+import type { PassDeps } from './deps.ts';
+import { evaluateWanted, executionInput } from './evaluation.ts';
+
+/** Calls to Step Functions at the same time from one pass. */
+export const PARALLEL_CALLS = 10;
+/** Failed evaluations of a committed start after which its attempt is ended. */
+const MAX_EVALUATION_TRIES = 5;
+
+/** The end of an execution as an event tells it. */
+export interface Completion {
+  readonly nonce: string;
+  readonly node: number;
+  readonly attempt: number;
+  readonly status: ExecutionStatus;
+  /** JSON text; absent where the event could not carry it. */
+  readonly output?: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** What one pass gathered. */
+export interface Gathered {
+  readonly results: AttemptResult[];
+  readonly observations: Observation[];
+  readonly answers: StartAnswer[];
+  /** Completions whose output or error could not be had now; their message has to come again. */
+  unanswered: number;
+  polled: number;
+  started: number;
+  stopped: number;
+}
+
+/** One reading of a run, and the time before it. */
+export interface Reading {
+  readonly pipeline: CompiledPipeline;
+  readonly run: RunRecord;
+  readonly readAt: number;
+}
+
+/** Reads a completion off an execution's name; nothing where it is not an attempt of this installation. */
+export function completionOf(
+  installation: string,
+  name: string,
+  end: Omit<Completion, 'nonce' | 'node' | 'attempt'>,
+): { readonly run: string; readonly completion: Completion } | undefined {
+  const key = parseExecutionName(installation, name);
+  return key && { run: key.run, completion: { nonce: key.nonce, node: key.node, attempt: key.attempt, ...end } };
+}
+
+/** Learns what can be learnt about a run now. Every result is stored before it is given on. */
+export async function gather(deps: PassDeps, reading: Reading, completions: readonly Completion[]): Promise<Gathered> {
+  const gathered: Gathered = {
+    results: [],
+    observations: [],
+    answers: [],
+    unanswered: 0,
+    polled: 0,
+    started: 0,
+    stopped: 0,
+  };
+  const own = completions.filter((completion) => completion.nonce === reading.run.nonce);
+  await pMap(own, (completion) => takeCompletion(deps, reading, completion, gathered), { concurrency: PARALLEL_CALLS });
+  const told = new Set(gathered.results.map((result) => result.node));
+  const now = deps.clock.now();
+  const due = reading.run.flights.filter((flight) => !told.has(flight.node) && isDue(reading.pipeline, flight, now));
+  await pMap(due, (flight) => look(deps, reading, flight, gathered), { concurrency: PARALLEL_CALLS });
+  return gathered;
+}
+
+function isDue(pipeline: CompiledPipeline, flight: Flight, now: number): boolean {
+  if (flight.phase === 'retry') return false;
+  return flight.pollAt <= now || (flight.phase !== 'stopping' && deadlineOf(pipeline, flight) <= now);
+}
+
+async function takeCompletion(deps: PassDeps, reading: Reading, completion: Completion, gathered: Gathered) {
+  const { node, attempt, status, output, startedAt, endedAt } = completion;
+  const flight = reading.run.flights.find((one) => one.node === node && one.attempt === attempt);
+  const known = { node, attempt, startedAt, endedAt };
+  if (status === 'SUCCEEDED' ? output !== undefined : status !== 'FAILED' || !flight) {
+    const result = { ...known, status, ...(output !== undefined && status === 'SUCCEEDED' && { output }) };
+    gathered.results.push(await deps.runs.putResult(reading.run, result));
+  } else if (flight) {
+    gathered.polled += 1;
+    if (!(await describe(deps, reading, flight, gathered))) gathered.unanswered += 1;
+  }
+}
+
+/** Looks at one execution: asks for its start again, or for its stop, where that is still open. */
+async function look(deps: PassDeps, reading: Reading, flight: Flight, gathered: Gathered): Promise<void> {
+  gathered.polled += 1;
+  if (flight.ending) {
+    gathered.stopped += 1;
+    await stopExecution(deps, reading.run, flight);
+  } else if (!flight.confirmed) {
+    const [answer] = await startExecutions(deps, reading, [flight]);
+    if (!answer) return;
+    gathered.answers.push(answer);
+    gathered.started += 1;
+    if (answer.answer === 'later' || answer.answer === 'refused') return;
+  }
+  await describe(deps, reading, flight, gathered);
+}
+
+/** Asks for an execution's status and keeps what it says. Tells whether there was an answer. */
+async function describe(deps: PassDeps, reading: Reading, flight: Flight, gathered: Gathered): Promise<boolean> {
+  const { node, attempt } = flight;
+  const seen = await deps.executions.describe(machineOf(reading.run, flight), nameOf(deps, reading.run, flight));
+  if (seen.kind !== 'ended') {
+    gathered.observations.push({ node, attempt, seen: seen.kind });
+    return seen.kind !== 'unanswered';
+  }
+  const { kind: _kind, ...end } = seen;
+  gathered.results.push(await deps.runs.putResult(reading.run, { node, attempt, ...end }));
+  return true;
+}
+
+/** Stops an execution; whether that took is seen when its end is. */
+export async function stopExecution(deps: PassDeps, run: RunRecord, flight: Flight): Promise<void> {
+  await deps.executions.stop(machineOf(run, flight), nameOf(deps, run, flight), flight.ending ?? 'Stopped');
+}
+
+/**
+ * Starts the executions of committed attempts. None is started later than P after the pass read the run: by then
+ * another pass may have ended the attempt and found no execution (DESIGN, "Fence"). The wall clock is read before
+ * each call, since a frozen process misses its timers.
+ * @param decided the evaluations of the pass that committed the starts itself, so that nobody else can have made
+ * them; absent where committed starts are asked for again
+ */
+export async function startExecutions(
+  deps: PassDeps,
+  reading: Reading,
+  flights: readonly Flight[],
+  decided?: ReadonlyMap<string, Evaluation>,
+): Promise<StartAnswer[]> {
+  const first = decided !== undefined;
+  const inputs = await inputsOf(deps, reading, flights, decided);
+  const answers = await pMap(
+    flights,
+    async (flight): Promise<StartAnswer | undefined> => {
+      const { node, attempt } = flight;
+      const input = inputs.get(flight);
+      if (input === undefined) return unevaluated(flight);
+      if (deps.clock.now() - reading.readAt >= deps.options.passMs) return undefined;
+      const said = await deps.executions.start(
+        machineOf(reading.run, flight),
+        nameOf(deps, reading.run, flight),
+        input,
+      );
+      if (!('message' in said)) return { node, attempt, answer: said.kind };
+      const error = { name: 'Millrace.EngineError', message: said.message };
+      return { node, attempt, answer: said.kind, error, first };
+    },
+    { concurrency: PARALLEL_CALLS },
+  );
+  return answers.filter((answer) => answer !== undefined);
+}
+
+function unevaluated(flight: Flight): StartAnswer {
+  const { node, attempt } = flight;
+  if (flight.polls < MAX_EVALUATION_TRIES) return { node, attempt, answer: 'later' };
+  const message = 'its parameters could not be evaluated again to repeat the start';
+  return { node, attempt, answer: 'refused', error: { name: 'Millrace.EngineError', message } };
+}
+
+/** Evaluates the parameters of starts; they are the same as when the start was decided. */
+async function inputsOf(
+  deps: PassDeps,
+  reading: Reading,
+  flights: readonly Flight[],
+  decided?: ReadonlyMap<string, Evaluation>,
+): Promise<Map<Flight, string>> {
+  const wanted = flights.map((flight) => ({
+    key: evaluationKey('params', flight.node, flight.attempt),
+    what: 'params' as const,
+    node: flight.node,
+    attempt: flight.attempt,
+    at: flight.startedAt,
+  }));
+  const scope = { ...reading, results: [] };
+  const answers = decided ?? (await evaluateWanted(deps, scope, wanted, deps.options.passMs / 3));
+  const inputs = new Map<Flight, string>();
+  for (const flight of flights) {
+    const answer = answers.get(evaluationKey('params', flight.node, flight.attempt));
+    if (!answer?.ok) continue;
+    const node = reading.pipeline.nodes[flight.node] as CompiledNode;
+    inputs.set(flight, executionInput(reading, node, flight.attempt, answer.value));
+  }
+  return inputs;
+}
+
+function machineOf(run: RunRecord, flight: Flight): string {
+  return run.machines[flight.machine] as string;
+}
+
+function nameOf(deps: PassDeps, run: RunRecord, flight: Flight): string {
+  return toExecutionName(deps.installation, {
+    run: run.id,
+    nonce: run.nonce,
+    node: flight.node,
+    attempt: flight.attempt,
+  });
+}

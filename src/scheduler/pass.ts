@@ -1,0 +1,232 @@
+/**
+ * The pass: one reading of a run's facts, one decision, one commit, and then what the commit asks for.
+ *
+ * P1 Nothing is started that a commit did not decide; every commit is conditional on the revision number read.
+ * P2 A pass that loses the race reads again and folds its facts again; results are stored before they are folded.
+ * P3 A pass may die at every await: what a commit leaves undone is found by the due time that the commit set.
+ * P4 Nothing is started later than P after the reading.
+ */
+import { createHash } from 'node:crypto';
+import pMap from 'p-map';
+import { wakeAt } from '#domain/due.ts';
+import type { Evaluation, Facts } from '#domain/facts.ts';
+import { canonicalJson } from '#domain/json.ts';
+import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
+import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
+import { type StepResult, saysNodes, step } from '#domain/step.ts';
+import { announce } from './announce.ts';
+import type { PassDeps } from './deps.ts';
+import { evaluateWanted } from './evaluation.ts';
+import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
+import { loadPipeline } from './pipelines.ts';
+
+/** Readings of one pass before it leaves the run to the next message. */
+const MAX_READINGS = 10;
+/** Commits of one reading; more is left to a ring. */
+const MAX_COMMITS = 5;
+/** Decisions that a run holds before they go to the history. */
+const HELD_DECISIONS = 20;
+const HELD_NODES = 100;
+
+/** What brings a pass: nothing but a ring, ends of executions, or an order to stop. */
+export interface PassInput {
+  readonly completions?: readonly Completion[];
+  readonly stop?: { readonly by?: string };
+}
+
+/** How a pass ended. `busy`: others kept committing; the facts have to be brought again. */
+export type PassOutcome =
+  | { readonly kind: 'missing' | 'busy' }
+  | { readonly kind: 'newer' | 'damaged'; readonly error: Error }
+  | {
+      readonly kind: 'done';
+      readonly run: RunRecord;
+      /** What became of an order to stop. */
+      readonly stop?: 'accepted' | 'already' | 'over';
+      /** Completions that could not be read in full now, and have to come again. */
+      readonly unanswered: number;
+    };
+
+interface Tally {
+  commits: number;
+  conflicts: number;
+  results: number;
+  polled: number;
+  started: number;
+  stopped: number;
+}
+
+/**
+ * Runs a pass over a run.
+ * @throws whatever a port throws: the message that brought the pass then comes again, and the due time stands
+ */
+export async function runPass(deps: PassDeps, runId: string, input: PassInput = {}): Promise<PassOutcome> {
+  const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0 };
+  for (let reading = 0; reading < MAX_READINGS; reading++) {
+    const outcome = await onePass(deps, runId, input, tally);
+    if (!outcome) {
+      tally.conflicts += 1;
+      continue;
+    }
+    if (outcome.kind === 'done') {
+      deps.log?.({ run: runId, rev: outcome.run.rev, state: outcome.run.state, ...tally });
+    }
+    return outcome;
+  }
+  return { kind: 'busy' };
+}
+
+/** One reading; nothing where another pass committed in between. */
+async function onePass(
+  deps: PassDeps,
+  runId: string,
+  input: PassInput,
+  tally: Tally,
+): Promise<PassOutcome | undefined> {
+  const readAt = deps.clock.now();
+  const run = await readRun(deps, runId);
+  if (!run) return { kind: 'missing' };
+  if (run instanceof DamagedRunError) return { kind: 'damaged', error: run };
+  if (run instanceof NewerRunError) return { kind: 'newer', error: run };
+  const pipeline = await loadPipeline(deps.pipelines, run.pipeline, run.revision);
+  if (!pipeline) {
+    const detail = `revision ${run.revision} of pipeline ${run.pipeline} cannot be found`;
+    return { kind: 'damaged', error: new DamagedRunError(runId, detail) };
+  }
+  const reading: Reading = { pipeline, run, readAt };
+  const gathered = await gather(deps, reading, input.completions ?? []);
+  tally.results += gathered.results.length;
+  tally.polled += gathered.polled;
+  tally.started += gathered.started;
+  tally.stopped += gathered.stopped;
+  const facts: Facts = {
+    engines: deps.engines,
+    results: gathered.results,
+    observations: gathered.observations,
+    answers: gathered.answers,
+    ...(input.stop && { stop: input.stop }),
+  };
+  const reached = await advance(deps, reading, facts, tally);
+  if (!reached) return undefined;
+  const stop = input.stop && stopAnswer(run, reached);
+  return { kind: 'done', run: reached, unanswered: gathered.unanswered, ...(stop && { stop }) };
+}
+
+async function readRun(deps: PassDeps, runId: string) {
+  try {
+    return await deps.runs.readRun(runId);
+  } catch (error) {
+    if (error instanceof DamagedRunError || error instanceof NewerRunError) return error;
+    throw error;
+  }
+}
+
+function stopAnswer(before: RunRecord, after: RunRecord): 'accepted' | 'already' | 'over' {
+  if (isRunOver(before.state)) return 'over';
+  if (before.stop) return 'already';
+  return after.stop?.kind === 'user' ? 'accepted' : 'over';
+}
+
+/** Decides, commits and carries out, again while carrying out gives facts; nothing where a commit was lost. */
+async function advance(deps: PassDeps, reading: Reading, facts: Facts, tally: Tally): Promise<RunRecord | undefined> {
+  let { run } = reading;
+  let open: Facts | undefined = facts;
+  for (let commits = 0; open && commits < MAX_COMMITS; commits++) {
+    const decided = await decide(deps, { ...reading, run }, open);
+    const next = await commit(deps, run, decided.result);
+    if (!next) {
+      // Lost to another pass. An acknowledgement may be lost: the next pass announces once more.
+      return open.announced && !open.answers?.length ? run : undefined;
+    }
+    if (next !== run) tally.commits += 1;
+    open = await carryOut(deps, { ...reading, run: next }, decided, run, tally);
+    run = next;
+  }
+  return run;
+}
+
+interface Decided {
+  readonly result: StepResult;
+  readonly evaluations: ReadonlyMap<string, Evaluation>;
+}
+
+/** Steps, evaluates what the step wants, and steps again, until nothing is wanted or a third of P is over. */
+async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<Decided> {
+  const { pipeline, run, readAt } = reading;
+  const clock = { now: deps.clock.now(), readAt };
+  const evaluations = new Map<string, Evaluation>();
+  let isClosed = false;
+  for (;;) {
+    const known: Facts = { ...facts, evaluations, ...(isClosed && { evaluationsClosed: true }) };
+    const result = step(pipeline, run, known, clock, deps.options);
+    if (result.wanted.length === 0) return { result, evaluations };
+    const left = readAt + deps.options.passMs / 3 - deps.clock.now();
+    if (left <= 0) isClosed = true;
+    else {
+      const scope = { pipeline, run: result.run, results: facts.results ?? [] };
+      const values = await evaluateWanted(deps, scope, result.wanted, left);
+      for (const [key, value] of values) evaluations.set(key, value);
+      isClosed = values.size < result.wanted.length;
+    }
+  }
+}
+
+/** Commits a decision; gives the committed record, or nothing where the run has moved on since it was read. */
+async function commit(deps: PassDeps, before: RunRecord, result: StepResult): Promise<RunRecord | undefined> {
+  if (result.run === before) return before;
+  let next = result.run;
+  if (result.output !== undefined) {
+    const text = canonicalJson(result.output);
+    const outputKey = `output-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+    await deps.runs.putValue(next, outputKey, text);
+    next = { ...next, outputKey };
+  }
+  if (holdsEnough(before)) {
+    await deps.runs.putHistory(before, before.rev, before.decisions, before.createdAt);
+    next = { ...next, decisions: next.decisions.slice(before.decisions.length) };
+  }
+  return (await deps.runs.commitRun(next, before.rev)) === 'committed' ? next : undefined;
+}
+
+function holdsEnough(run: RunRecord): boolean {
+  if (run.decisions.length >= HELD_DECISIONS) return true;
+  return run.decisions.reduce((nodes, decision) => nodes + decision.nodes.length, 0) >= HELD_NODES;
+}
+
+/** Carries out what a commit asks for; gives the facts that have to be committed in turn. */
+async function carryOut(
+  deps: PassDeps,
+  reading: Reading,
+  decided: Decided,
+  before: RunRecord,
+  tally: Tally,
+): Promise<Facts | undefined> {
+  const { run, pipeline } = reading;
+  const { commands, again } = decided.result;
+  const flightOf = new Map(run.flights.map((flight) => [flight.node, flight]));
+  const flightsOf = (kind: 'start' | 'stop') =>
+    commands.filter((command) => command.kind === kind).flatMap((command) => flightOf.get(command.node) ?? []);
+  const starts = flightsOf('start');
+  const stops = flightsOf('stop');
+  tally.started += starts.length;
+  tally.stopped += stops.length;
+  const answers = starts.length > 0 ? await startExecutions(deps, reading, starts, decided.evaluations) : [];
+  await pMap(stops, (flight) => stopExecution(deps, run, flight), { concurrency: PARALLEL_CALLS });
+  await ring(deps, run, before, again);
+  const owes = owesAnnouncement(run, saysNodes(pipeline));
+  if (owes) await announce(deps, pipeline, run);
+  const unsettled = answers.filter((answer) => answer.answer === 'later' || answer.answer === 'refused');
+  if (!owes && unsettled.length === 0) return undefined;
+  return { engines: deps.engines, answers: unsettled, ...(owes && { announced: true }) };
+}
+
+/** Rings the run itself: at once where more can be decided, and in time for what is due before the next tick. */
+async function ring(deps: PassDeps, run: RunRecord, before: RunRecord, again: boolean): Promise<void> {
+  if (again) await deps.inbox.ring(run.id);
+  const wake = wakeAt(run);
+  const now = deps.clock.now();
+  if (wake === undefined || wake - now >= deps.options.tickMs) return;
+  const known = wakeAt(before);
+  if (known !== undefined && known <= wake && known > now) return;
+  await deps.inbox.ring(run.id, Math.max(0, Math.ceil((wake - now) / 1000)));
+}
