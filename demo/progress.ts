@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api, Node, Run } from './api.ts';
+import { duration, line, type Style, styled } from './screen.ts';
+
+const POLL_MS = 150;
+const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']);
+const styles: Readonly<Record<string, Style>> = {
+  RUNNING: 'cyan',
+  SUCCEEDED: 'green',
+  RETRY_WAIT: 'yellow',
+  SKIPPED: 'dim',
+  UPSTREAM_FAILED: 'red',
+  FAILED: 'red',
+  TIMED_OUT: 'red',
+  ABORTED: 'red',
+};
+
+/** One thing that happened to a node. */
+export interface NodeChange {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly node: string;
+  readonly state: string;
+  readonly attempt: number;
+  readonly note: string;
+}
+
+/**
+ * Shows the nodes of a run as they go, until the run has ended.
+ *
+ * @throws Error if it has not ended after `limitMs`
+ */
+export async function follow(api: Api, runId: string, limitMs: number): Promise<{ run: Run; nodes: Node[] }> {
+  const begun = Date.now();
+  let seen = new Map<string, Node>();
+  let width = 0;
+  for (;;) {
+    // The run first: once it has ended, the nodes read after it have their final states.
+    const run = await api.run(runId);
+    const nodes = await api.nodes(runId);
+    width ||= Math.max(...nodes.map(({ id }) => id.length));
+    for (const change of changes(seen, nodes, Date.now())) showChange(change, begun, width);
+    if (ENDED.has(run.state)) return { run, nodes };
+    if (Date.now() - begun > limitMs)
+      throw new Error(`The run has not ended after ${duration(limitMs)}: ${run.message}`);
+    seen = new Map(nodes.map((node) => [node.id, node]));
+    await sleep(POLL_MS);
+  }
+}
+
+/** What happened between two looks at the nodes, in order of time; a start that fell between them is told, too. */
+export function changes(seen: ReadonlyMap<string, Node>, nodes: readonly Node[], now: number): NodeChange[] {
+  return nodes.flatMap((node) => changesOf(seen.get(node.id), node, now)).sort((a, b) => a.at - b.at);
+}
+
+function changesOf(before: Node | undefined, node: Node, now: number): NodeChange[] {
+  const told: NodeChange[] = [];
+  const tell = (at: number, state: string, note: string) =>
+    told.push({ at, node: node.id, state, attempt: node.attempt, note });
+  const isNewAttempt = node.startedAt !== undefined && before?.attempt !== node.attempt;
+  if (isNewAttempt) tell(node.startedAt ?? now, 'RUNNING', node.attempt > 1 ? `attempt ${node.attempt}` : '');
+  if (node.state !== before?.state && node.state in styles && node.state !== 'RUNNING')
+    tell(node.endedAt ?? now, node.state, noteOf(node, now));
+  return told;
+}
+
+function noteOf(node: Node, now: number): string {
+  const error = node.error ? `${node.error.name}: ${node.error.message}` : node.reason;
+  if (node.state === 'RETRY_WAIT') {
+    const next =
+      node.nextAttemptAt === undefined ? '' : `, tries again in ${duration(Math.max(0, node.nextAttemptAt - now))}`;
+    return `attempt ${node.attempt} failed: ${error}${next}`;
+  }
+  if (node.state !== 'SUCCEEDED') return error;
+  const attempts = node.attempt > 1 ? ` at attempt ${node.attempt}` : '';
+  return node.startedAt === undefined || node.endedAt === undefined
+    ? attempts
+    : `after ${duration(node.endedAt - node.startedAt)}${attempts}`;
+}
+
+function showChange({ at, node, state, note }: NodeChange, begun: number, width: number): void {
+  const seconds = (Math.max(0, at - begun) / 1000).toFixed(2).padStart(6);
+  line(
+    `${styled('dim', `${seconds} s`)}  ${node.padEnd(width)}  ${styled(styles[state] ?? 'dim', state.padEnd(10))}  ${note}`,
+  );
+}
