@@ -20,11 +20,24 @@ export type TriggerRule = (typeof TRIGGER_RULES)[number];
 export const DEFINITION_LIMITS = {
   nodes: 10_000,
   edges: 100_000,
+  /** Unicode characters (code points) of a node id. */
   idLength: 200,
+  /** Characters of a pipeline's or an engine's name. */
+  nameLength: 128,
+  /** UTF-8 bytes of a definition, as text and as JSON. */
   definitionBytes: 4 * 1024 * 1024,
   timeoutSeconds: { min: 1, max: 365 * 24 * 3600 },
   maxAttempts: { min: 1, max: 10_000 },
+  intervalSeconds: { min: 0, max: 24 * 3600 },
+  backoffRate: { min: 1, max: 100 },
+  maxDelaySeconds: { min: 0, max: 24 * 3600 },
+  retainDays: { min: 1, max: 3650 },
+  /** Entries of `retry.on` and of `retry.notOn`. */
+  errorNames: 100,
+  /** Levels of lists and objects inside each other. */
   nestingDepth: 100,
+  /** Errors that one answer lists. */
+  errors: 1000,
 } as const;
 
 /** How failed attempts of a node are tried again, as written in a definition. */
