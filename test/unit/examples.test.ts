@@ -1,0 +1,49 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseDefinition } from '#domain/definition-schema.ts';
+import { handler as work } from '../../examples/wfcommons/functions/work.ts';
+
+const examples = new URL('../../examples/', import.meta.url);
+const files = (await readdir(examples, { recursive: true })).filter((file) => file.endsWith('.yaml'));
+
+describe('the examples', () => {
+  it('are all there', () => {
+    const folders = files.map((file) => file.split('/')[0]);
+    expect(folders).toEqual(
+      expect.arrayContaining(['failure', 'flight-delays', 'retry', 'timeouts', 'triggers', 'when']),
+    );
+  });
+
+  it.each(files)('%s is a valid pipeline whose functions are beside it', async (file) => {
+    const result = parseDefinition(parse(await readFile(new URL(file, examples), 'utf8')));
+    if (!result.ok) expect(result.errors).toEqual([]);
+    const entries = await readdir(new URL('functions/', new URL(file, examples)));
+    const functions = new Set(entries.map((entry) => entry.replace(/\.ts$/, '')));
+    for (const { params = {} } of result.ok ? result.definition.nodes : []) {
+      const { function: name } = params;
+      expect(functions).toContain(name);
+    }
+  });
+
+  it('say in their first two lines what they show', async () => {
+    for (const file of files) {
+      const lines = (await readFile(new URL(file, examples), 'utf8')).split('\n');
+      expect(lines.slice(0, 2)).toEqual([expect.stringMatching(/^# [A-Z]/i), expect.stringMatching(/^#/)]);
+    }
+  });
+});
+
+describe('work, the function behind imported workflows', () => {
+  it('takes its time and names its task', async () => {
+    expect(await work({ task: 'align_00000001', seconds: 0 })).toEqual({ task: 'align_00000001' });
+  });
+
+  it.each([
+    ['longer than a Lambda function can run', { task: 'a', seconds: 901 }],
+    ['a negative time', { task: 'a', seconds: -1 }],
+    ['no task', { seconds: 1 }],
+  ])('refuses %s', async (_, event) => {
+    await expect(work(event)).rejects.toMatchObject({ name: 'ZodError' });
+  });
+});
