@@ -1,0 +1,117 @@
+/** The attempts of a node as the API shows them. */
+import type { AttemptResult } from './facts.ts';
+import type { CompiledNode } from './graph.ts';
+import { toIsoTime } from './iso-time.ts';
+import { type NodeState, statusOf } from './node-status.ts';
+import type { AttemptStory, NodeStory } from './node-story.ts';
+import type { ErrorInfo, Flight } from './run.ts';
+import { executionArnOf, type RunScope } from './run-scope.ts';
+
+/** How an attempt stands or ended. */
+export type AttemptState = Extract<NodeState, 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'>;
+
+/** A completion that came after its attempt was over: it is kept, and changes nothing. */
+export interface IgnoredCompletion {
+  readonly status: AttemptResult['status'];
+  readonly endedAt: string;
+  readonly error?: ErrorInfo;
+}
+
+/** The error of a node whose execution somebody else stopped: Step Functions tells none. */
+export const STOPPED_FROM_OUTSIDE: ErrorInfo = {
+  name: 'Millrace.AbortedOutside',
+  message: 'the execution was stopped from outside Millrace',
+};
+
+/** One attempt. */
+export interface AttemptView {
+  readonly attempt: number;
+  readonly state: AttemptState;
+  /** Absent where no execution was ever asked for. */
+  readonly executionArn?: string;
+  /** By the execution's own clock where its end is known, else the time of the commit that started it. */
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly error?: ErrorInfo;
+  readonly ignored: readonly IgnoredCompletion[];
+}
+
+/** All attempts of a node, the first one first. `results` are those of this node. */
+export function viewAttempts(
+  scope: RunScope,
+  node: CompiledNode,
+  known: {
+    readonly story: NodeStory;
+    readonly flight?: Flight | undefined;
+    readonly results: readonly AttemptResult[];
+  },
+): AttemptView[] {
+  const results = new Map(known.results.map((result) => [result.attempt, result]));
+  return known.story.attempts.map((attempt) => viewAttempt(scope, node, attempt, known.flight, results));
+}
+
+function viewAttempt(
+  scope: RunScope,
+  node: CompiledNode,
+  story: AttemptStory,
+  flight: Flight | undefined,
+  results: ReadonlyMap<number, AttemptResult>,
+): AttemptView {
+  const result = results.get(story.attempt);
+  const state = stateOf(story, result);
+  const isIgnored = result !== undefined && isIgnoredCompletion(story, state, result);
+  const { startedAt, endedAt } = timesOf(story, isIgnored ? undefined : result);
+  const executionArn = story.startedAt === undefined ? undefined : executionArnOf(scope, node, story.attempt, flight);
+  const error = story.end && errorOf(story.end, state, isIgnored ? undefined : result);
+  return {
+    attempt: story.attempt,
+    state,
+    ...(executionArn !== undefined && { executionArn }),
+    ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
+    ...(endedAt !== undefined && { endedAt: toIsoTime(endedAt) }),
+    ...(error && { error }),
+    ignored: isIgnored ? [toIgnored(result)] : [],
+  };
+}
+
+function stateOf({ end }: AttemptStory, result: AttemptResult | undefined): AttemptState {
+  if (!end) return 'RUNNING';
+  const { state } = statusOf(end.to);
+  if (state === 'SUCCEEDED' || state === 'TIMED_OUT' || state === 'ABORTED') return state;
+  const name = end.error?.name ?? result?.error?.name;
+  return name === 'States.Timeout' || (!end.error && result?.status === 'TIMED_OUT') ? 'TIMED_OUT' : 'FAILED';
+}
+
+/**
+ * Whether what an execution said is not what its attempt came to. ABORTED is what our own stop makes of an
+ * execution, so it confirms the end of the attempt, whatever that was.
+ */
+function isIgnoredCompletion({ end }: AttemptStory, state: AttemptState, result: AttemptResult): boolean {
+  if (!end || result.status === 'ABORTED') return false;
+  if (end.error && state !== 'TIMED_OUT') return true;
+  const said = result.error?.name === 'States.Timeout' ? 'TIMED_OUT' : result.status;
+  return said !== state;
+}
+
+/** Times of the attempt itself: by the execution's clock, unless it went on after its attempt was over. */
+function timesOf(story: AttemptStory, result: AttemptResult | undefined): { startedAt?: number; endedAt?: number } {
+  const startedAt = result?.startedAt ?? story.startedAt;
+  const endedAt = story.end && (result?.endedAt ?? story.end.at);
+  return { ...(startedAt !== undefined && { startedAt }), ...(endedAt !== undefined && { endedAt }) };
+}
+
+function errorOf(
+  end: NonNullable<AttemptStory['end']>,
+  state: AttemptState,
+  result: AttemptResult | undefined,
+): ErrorInfo | undefined {
+  if (state === 'SUCCEEDED') return undefined;
+  const told = end.error ?? result?.error;
+  if (told) return told;
+  if (state === 'TIMED_OUT') return { name: 'States.Timeout', message: 'the execution timed out' };
+  return end.to === 'O' ? STOPPED_FROM_OUTSIDE : undefined;
+}
+
+function toIgnored({ status, endedAt, error }: AttemptResult): IgnoredCompletion {
+  return { status, endedAt: toIsoTime(endedAt), ...(error && { error }) };
+}

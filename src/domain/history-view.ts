@@ -1,0 +1,60 @@
+/** What happened in a run, in order, as the API shows it: one entry a node and change, with the run's revision number. */
+import type { CompiledNode } from './graph.ts';
+import { toIsoTime } from './iso-time.ts';
+import { type NodeState, statusOf } from './node-status.ts';
+import type { Reason } from './reasons.ts';
+import type { Decision, ErrorInfo, RunStateName } from './run.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** One entry of the history. */
+export interface HistoryEntry {
+  readonly at: string;
+  /** Revision number of the run that this change made. */
+  readonly rev: number;
+  /** Id of the node; absent where the run itself changed. */
+  readonly node?: string;
+  readonly state: NodeState | RunStateName;
+  readonly reason: Reason;
+  readonly attempt?: number;
+  readonly error?: ErrorInfo;
+  readonly by?: string;
+}
+
+/** The history from the creation of the run on. */
+export function* viewHistory(
+  scope: RunScope,
+  decisions: readonly Decision[],
+): Generator<HistoryEntry, void, undefined> {
+  const { run } = scope;
+  const by = run.trigger.by;
+  yield { at: toIsoTime(run.createdAt), rev: 1, state: 'QUEUED', reason: 'Starting', ...(by !== undefined && { by }) };
+  for (const decision of decisions) {
+    if (decision.to === 'run') yield runEntry(decision);
+    else for (const node of decision.nodes) yield nodeEntry(scope, decision, decision.to, node);
+  }
+}
+
+function runEntry(decision: Decision): HistoryEntry {
+  const { at, rev, state = 'RUNNING', reason = 'Executing', by } = decision;
+  return { at: toIsoTime(at), rev, state, reason, ...(by !== undefined && { by }) };
+}
+
+function nodeEntry(
+  scope: RunScope,
+  decision: Decision,
+  to: Exclude<Decision['to'], 'run'>,
+  node: number,
+): HistoryEntry {
+  const { at, rev, attempt, error, by } = decision;
+  const { state, reason } = statusOf(to);
+  return {
+    at: toIsoTime(at),
+    rev,
+    node: (scope.pipeline.nodes[node] as CompiledNode).id,
+    state,
+    reason,
+    ...(attempt > 0 && { attempt }),
+    ...(error && { error }),
+    ...(by !== undefined && { by }),
+  };
+}

@@ -1,0 +1,167 @@
+/** Why a node stands as it does: the reason for programs and the sentence for people. */
+import { deadlineOf } from './due.ts';
+import type { CompiledNode } from './graph.ts';
+import { toIsoTime } from './iso-time.ts';
+import { errorInWords, inQuotes, listInWords } from './names-in-words.ts';
+import { byteOf, type NodeCode, type NodeState, statusOf } from './node-status.ts';
+import type { NodeStory } from './node-story.ts';
+import type { Reason } from './reasons.ts';
+import type { EndReason, ErrorInfo, Flight } from './run.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** A start counts as under way after this time, whether or not Step Functions has confirmed it. */
+const STARTING_MS = 10_000;
+
+/** A reason and its sentence. */
+export interface Explanation {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** What is known about a node beside its status. */
+export interface NodeKnowledge {
+  readonly story: NodeStory;
+  readonly flight?: Flight | undefined;
+  /** The error of its last attempt, where it has one. */
+  readonly error?: ErrorInfo | undefined;
+}
+
+/** Explains a node. */
+export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnowledge): Explanation {
+  const byte = scope.run.nodes.charCodeAt(node.index);
+  const { state, reason } = statusOf(byte);
+  switch (state) {
+    case 'PENDING':
+      return { reason, message: pendingMessage(scope, node) };
+    case 'QUEUED':
+      return { reason, message: queuedMessage(node, byte) };
+    case 'RUNNING':
+      return known.flight
+        ? explainFlight(scope, node, known.flight)
+        : { reason, message: `Attempt ${known.story.attempts.at(-1)?.attempt ?? 1} is under way.` };
+    case 'RETRY_WAIT':
+      return { reason, message: retryMessage(node, known) };
+    default:
+      return { reason, message: finalMessage(scope, node, state, known) };
+  }
+}
+
+function pendingMessage(scope: RunScope, node: CompiledNode): string {
+  const open = openUpstreams(scope, node);
+  if (open.length > 0) return `Waits for its upstream${open.length > 1 ? 's' : ''} ${listInWords(open)}.`;
+  return scope.run.state === 'QUEUED'
+    ? 'The run has not begun.'
+    : 'All its upstreams are over; the next pass decides it.';
+}
+
+/** Ids of the direct upstreams that are not over. */
+export function openUpstreams(scope: RunScope, node: CompiledNode): string[] {
+  return upstreamsOf(scope, node, 'open').map(({ id }) => id);
+}
+
+function upstreamsOf(
+  scope: RunScope,
+  node: CompiledNode,
+  standing: 'open' | 'bad',
+): { id: string; state: NodeState }[] {
+  return node.upstreams.flatMap((index) => {
+    const status = statusOf(scope.run.nodes.charCodeAt(index));
+    return status.standing === standing
+      ? [{ id: (scope.pipeline.nodes[index] as CompiledNode).id, state: status.state }]
+      : [];
+  });
+}
+
+function queuedMessage(node: CompiledNode, byte: number): string {
+  if (byte === byteOf('n')) return `No engine named ${inQuotes(node.engine)} is registered.`;
+  return 'Ready; it starts when the run has room for another attempt.';
+}
+
+function retryMessage(node: CompiledNode, { flight, error }: NodeKnowledge): string {
+  if (!flight) return 'Waits for its next attempt.';
+  const failed = `Attempt ${flight.attempt} failed${error ? ` (${errorInWords(error)})` : ''}`;
+  return `${failed}; attempt ${flight.attempt + 1} of ${node.retry.maxAttempts} starts at ${toIsoTime(flight.pollAt)}.`;
+}
+
+function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Explanation {
+  const attempt = `Attempt ${flight.attempt}`;
+  if (flight.ending) {
+    const why = ENDINGS[flight.ending];
+    return {
+      reason: 'Stopping',
+      message: `${attempt} is being ended, because ${why}; its execution has to end first.`,
+    };
+  }
+  const deadline = deadlineOf(scope.pipeline, flight);
+  if (scope.now >= deadline) {
+    return {
+      reason: 'Overdue',
+      message: `${attempt} should have ended by ${toIsoTime(deadline)}; it is being stopped.`,
+    };
+  }
+  if (flight.throttled) {
+    const message = `Step Functions did not take the start of attempt ${flight.attempt}; it is asked again at ${toIsoTime(flight.pollAt)}.`;
+    return { reason: 'Throttled', message };
+  }
+  if (!flight.confirmed && flight.phase === 'starting' && scope.now - flight.startedAt < STARTING_MS) {
+    return { reason: 'Starting', message: `${attempt} was started on engine ${inQuotes(node.engine)}.` };
+  }
+  const message = `${attempt} runs on engine ${inQuotes(node.engine)}; its time is over at ${toIsoTime(deadline)}.`;
+  return { reason: 'Executing', message };
+}
+
+const ENDINGS: Record<EndReason, string> = {
+  Stopped: 'the run was stopped',
+  FailFast: 'another node failed and the pipeline fails fast',
+  RunTimedOut: "the run's time is over",
+  TimedOut: 'its time is over',
+  EngineError: 'its engine refused it',
+};
+
+function finalMessage(scope: RunScope, node: CompiledNode, state: NodeState, known: NodeKnowledge): string {
+  const code = scope.run.nodes.charAt(node.index) as NodeCode;
+  const attempt = known.story.attempts.at(-1)?.attempt ?? 0;
+  switch (state) {
+    case 'SUCCEEDED':
+      return attempt > 1 ? `Succeeded at attempt ${attempt}.` : 'Succeeded.';
+    case 'SKIPPED':
+      return code === 'K'
+        ? `Skipped: its condition ${node.when ?? ''} is false.`
+        : `Skipped: its upstreams do not satisfy its trigger rule ${node.trigger}.`;
+    case 'UPSTREAM_FAILED':
+      return upstreamFailure(scope, node).message;
+    case 'ABORTED':
+      return abortedMessage(scope, code, attempt);
+    default: {
+      const told = known.error ? `: ${errorInWords(known.error)}` : '.';
+      return attempt > 1 ? `Attempt ${attempt} of ${node.retry.maxAttempts} failed${told}` : `Failed${told}`;
+    }
+  }
+}
+
+/** The error of a node that is UPSTREAM_FAILED: it names the upstreams that are bad. */
+export function upstreamFailure(scope: RunScope, node: CompiledNode): ErrorInfo {
+  const bad = upstreamsOf(scope, node, 'bad');
+  const first = bad[0];
+  if (!first) return { name: 'Millrace.UpstreamFailed', message: 'An upstream failed.' };
+  const message =
+    bad.length === 1
+      ? `Upstream ${inQuotes(first.id)} is ${first.state}.`
+      : `Upstreams ${listInWords(bad.map(({ id }) => id))} are bad; ${inQuotes(first.id)} is ${first.state}.`;
+  return { name: 'Millrace.UpstreamFailed', message };
+}
+
+function abortedMessage(scope: RunScope, code: NodeCode, attempt: number): string {
+  const when = attempt > 0 ? '' : ' before it began';
+  const by = scope.run.stop?.by;
+  switch (code) {
+    case 'O':
+      return 'Its execution was stopped from outside Millrace.';
+    case 'f':
+      return `Stopped${when}, because another node failed and the pipeline fails fast.`;
+    case 'd':
+      return `Stopped${when}, because the run's time was over.`;
+    default:
+      return `Stopped${when} together with its run${by === undefined ? '' : `, by ${by}`}.`;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Ids of runs that something asked for by name (DESIGN, "Names"): the same request gives the same id, so that a
+ * repeated one finds the run that the first one made.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from './json.ts';
+
+/** What asked for a run: a caller with a key of its own choice, or an event with its id. */
+export type RunCause =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'event'; readonly eventId: string };
+
+const RUN_ID_LENGTH = 26;
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const IDEMPOTENCY_KEY = /^\P{C}{1,255}$/u;
+
+/** The id of the run that a cause makes of a pipeline: 26 lower-case base32 characters. */
+export function deriveRunId(pipeline: string, incarnation: string, cause: RunCause): string {
+  const name = cause.kind === 'key' ? cause.key : cause.eventId;
+  const text = canonicalJson([pipeline, incarnation, cause.kind, name]);
+  return toBase32(createHash('sha256').update(text).digest()).slice(0, RUN_ID_LENGTH);
+}
+
+/** Whether a text can be an idempotency key: 1 to 255 printable characters, not all of them blank. */
+export function isIdempotencyKey(text: string): boolean {
+  return IDEMPOTENCY_KEY.test(text) && text.trim() !== '';
+}
+
+/** Tells inputs apart: the same for two texts of one JSON value, whatever the order of keys and the blanks. */
+export function hashInput(input: Json): string {
+  return createHash('sha256').update(canonicalJson(input)).digest('base64url').slice(0, 22);
+}
+
+function toBase32(bytes: Uint8Array): string {
+  let text = '';
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += BASE32.charAt((held >> (bits - 5)) & 31);
+    held &= (1 << bits) - 1;
+  }
+  return text;
+}

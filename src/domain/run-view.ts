@@ -1,0 +1,176 @@
+/** A run as the API shows it. */
+import { STOPPED_FROM_OUTSIDE } from './attempt-view.ts';
+import type { CompiledNode } from './graph.ts';
+import { toIsoTime } from './iso-time.ts';
+import type { Json } from './json.ts';
+import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
+import { byteOf, type NodeState, statusOf } from './node-status.ts';
+import type { Reason } from './reasons.ts';
+import { type ErrorInfo, isRunOver, type RunRecord, type RunStateName, type RunTrigger } from './run.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** The error of a run: what failed first, and in which node where it was one. */
+export interface RunError extends ErrorInfo {
+  readonly node?: string;
+}
+
+/** A run. Times are ISO 8601. */
+export interface RunView {
+  readonly id: string;
+  readonly pipeline: string;
+  readonly revision: string;
+  readonly state: RunStateName;
+  readonly reason: Reason;
+  readonly message: string;
+  /** Since when it has its state. */
+  readonly since: string;
+  readonly input: Json;
+  readonly output?: Json;
+  readonly error?: RunError;
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly trigger: RunTrigger;
+  readonly tags: { readonly [key: string]: string };
+  /** 0 to 1: the mean over its nodes. */
+  readonly progress: number;
+  /** Nodes by state; states that no node has are left out. */
+  readonly counts: { readonly [state in NodeState]?: number };
+  readonly rev: number;
+}
+
+/** Makes the view of a run. */
+export function viewRun(
+  scope: RunScope,
+  values: { readonly input: Json; readonly output?: Json | undefined },
+): RunView {
+  const { run } = scope;
+  const counts = countStates(run);
+  const { reason, message } = explainRun(scope, counts);
+  const error = errorOfRun(scope);
+  return {
+    id: run.id,
+    pipeline: run.pipeline,
+    revision: run.revision,
+    state: run.state,
+    reason,
+    message,
+    since: toIsoTime(run.since),
+    input: values.input,
+    ...(values.output !== undefined && { output: values.output }),
+    ...(error && { error }),
+    createdAt: toIsoTime(run.createdAt),
+    ...(run.startedAt !== undefined && { startedAt: toIsoTime(run.startedAt) }),
+    ...(run.endedAt !== undefined && { endedAt: toIsoTime(run.endedAt) }),
+    trigger: run.trigger,
+    tags: Object.fromEntries(run.tags),
+    progress: progressOf(run),
+    counts: Object.fromEntries(counts),
+    rev: run.rev,
+  };
+}
+
+/** How many nodes are in which state. */
+export function countStates(run: RunRecord): Map<NodeState, number> {
+  const counts = new Map<NodeState, number>();
+  for (let at = 0; at < run.nodes.length; at++) {
+    const { state } = statusOf(run.nodes.charCodeAt(at));
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function progressOf(run: RunRecord): number {
+  return run.nodes.length === 0 ? 1 : overCount(run) / run.nodes.length;
+}
+
+function overCount(run: RunRecord): number {
+  let over = 0;
+  for (let at = 0; at < run.nodes.length; at++) if (statusOf(run.nodes.charCodeAt(at)).standing !== 'open') over += 1;
+  return over;
+}
+
+/** Why a run stands as it does. */
+export function explainRun(
+  scope: RunScope,
+  counts: ReadonlyMap<NodeState, number> = countStates(scope.run),
+): { readonly reason: Reason; readonly message: string } {
+  const { run, pipeline } = scope;
+  const total = countInWords(run.nodes.length, 'node');
+  switch (run.state) {
+    case 'QUEUED':
+      return { reason: run.reason, message: 'Waits for the scheduler to take it up.' };
+    case 'RUNNING':
+    case 'PAUSED':
+      return explainRunning(scope, counts);
+    case 'STOPPING':
+      return { reason: run.reason, message: stoppingMessage(scope) };
+    case 'SUCCEEDED':
+      return { reason: run.reason, message: `All ${total} are over: ${countsInWords(counts)}.` };
+    case 'FAILED':
+      return { reason: run.reason, message: firstBadInWords(scope) ?? 'A node failed.' };
+    case 'TIMED_OUT': {
+      const seconds = pipeline.timeoutMs === undefined ? '' : ` of ${pipeline.timeoutMs / 1000} s`;
+      const bad = firstBadInWords(scope);
+      return { reason: run.reason, message: `Its time${seconds} was over.${bad ? ` ${bad}` : ''}` };
+    }
+    case 'ABORTED':
+      return { reason: run.reason, message: `Stopped${byInWords(run)}: ${countsInWords(counts)}.` };
+  }
+}
+
+function explainRunning(scope: RunScope, counts: ReadonlyMap<NodeState, number>) {
+  const { run } = scope;
+  const waiting = waitingForEngine(scope);
+  if (run.flights.length === 0 && waiting.length > 0) {
+    const engines = [...new Set(waiting.map((node) => node.engine))];
+    const message = `no engines available to handle pipeline: ${listInWords(waiting.map(({ id }) => id))} needs ${listInWords(engines)}`;
+    return { reason: 'NoEngine' as const, message };
+  }
+  const bad = firstBadInWords(scope);
+  const message = `${overCount(run)} of ${countInWords(run.nodes.length, 'node')} are over: ${countsInWords(counts)}.`;
+  return { reason: run.reason, message: bad ? `${message} ${bad}` : message };
+}
+
+function waitingForEngine({ run, pipeline }: RunScope): CompiledNode[] {
+  return pipeline.nodes.filter((node) => run.nodes.charCodeAt(node.index) === byteOf('n'));
+}
+
+function stoppingMessage({ run }: RunScope): string {
+  const why = {
+    user: `Stopped${byInWords(run)}`,
+    failFast: 'Stopped because a node failed and the pipeline fails fast',
+    timeout: 'Stopped because its time was over',
+  }[run.stop?.kind ?? 'user'];
+  return `${why}; ${countInWords(run.flights.length, 'execution')} still ${run.flights.length === 1 ? 'has' : 'have'} to end.`;
+}
+
+function byInWords(run: RunRecord): string {
+  return run.stop?.by === undefined ? '' : ` by ${run.stop.by}`;
+}
+
+function countsInWords(counts: ReadonlyMap<NodeState, number>): string {
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+/** What failed first, as a sentence that names it. */
+function firstBadInWords(scope: RunScope): string | undefined {
+  const error = firstError(scope);
+  if (!error) return undefined;
+  return error.node === undefined
+    ? `The run itself failed: ${errorInWords(error)}`
+    : `Node ${inQuotes(error.node)} failed: ${errorInWords(error)}`;
+}
+
+function errorOfRun(scope: RunScope): RunError | undefined {
+  const { state } = scope.run;
+  return isRunOver(state) && (state === 'FAILED' || state === 'TIMED_OUT') ? firstError(scope) : undefined;
+}
+
+function firstError({ run, pipeline }: RunScope): RunError | undefined {
+  if (run.error) return run.error;
+  if (!run.firstBad) return undefined;
+  const { node, error } = run.firstBad;
+  const known = run.nodes.charCodeAt(node) === byteOf('O') ? STOPPED_FROM_OUTSIDE : error;
+  return { ...known, node: (pipeline.nodes[node] as CompiledNode).id };
+}
