@@ -32,6 +32,7 @@ export class EventDeliveries {
   readonly #section;
   readonly #timers = new Map<string, () => void>();
   readonly #underWay = new Set<Promise<void>>();
+  #isClosed = false;
   #delivered = 0;
   #failed = 0;
 
@@ -68,12 +69,14 @@ export class EventDeliveries {
 
   /** Calls off what waits and lets what is under way end. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     await Promise.allSettled(this.#underWay);
   }
 
   #schedule(key: string, delivery: Delivery): void {
+    if (this.#isClosed) return;
     const cancel = this.#options.clock.after(delivery.dueAt - this.#options.clock.now(), () => {
       this.#timers.delete(key);
       const attempt = this.#attempt(key, delivery).finally(() => this.#underWay.delete(attempt));

@@ -60,7 +60,7 @@ function fieldsOf(pattern: PatternObject): string[] {
 function compileObject(pattern: PatternObject, path: readonly string[]): EventMatcher {
   const entries = Object.entries(pattern);
   if (entries.length === 0) throw new EventPatternError(path, 'an empty object would match everything');
-  if (path.length > PATTERN_DEPTH) throw new EventPatternError(path, `nested deeper than ${PATTERN_DEPTH}`);
+  if (path.length >= PATTERN_DEPTH) throw new EventPatternError(path, `nested deeper than ${PATTERN_DEPTH}`);
   const tests = entries.map(([field, value]) => {
     const at = [...path, field];
     return field === '$or' && Array.isArray(value) ? compileOr(value, at) : compileField(field, value, at);
