@@ -1,0 +1,116 @@
+/**
+ * The aggregate of a run as one item: its revision number and due time as attributes, the rest deflated. The item is
+ * put whole, under a condition on the revision number; the due index is written only when the due time moves.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
+import { isRunOver, RUN_SCHEMA_VERSION, type RunRecord } from '#domain/run.ts';
+import { DamagedRunError, NewerRunError, packRun, unpackRun } from '#domain/run-codec.ts';
+import type { Clock, RunStore } from '#ports/index.ts';
+import { isExpired, runExpiry } from './retention.ts';
+import type { Item, Table } from './table.ts';
+import { aggregateKey, DUE_INDEX, DUE_SHARD_NAMES, dueShardOf, runIdOf } from './table-keys.ts';
+
+/** Longest text of a run's state, in UTF-8 bytes. A hostile item must not inflate to more. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** Most ids that come out of one page of the due index. */
+const DUE_PAGE = 500;
+
+const aggregateVersion = z.object({ c: z.int().positive() });
+
+const aggregateItem = z.object({
+  v: z.int().nonnegative(),
+  c: z.int().positive(),
+  b: z.instanceof(Uint8Array),
+  da: z.number().optional(),
+});
+
+const expiringItem = z.object({ ttl: z.number().optional() });
+
+const dueItem = z.object({ pk: z.string() });
+
+/**
+ * Writes a run as its item.
+ * @throws RangeError where its state is longer than what is read back
+ */
+export function toAggregateItem(run: RunRecord): Item {
+  const packed = packRun(run);
+  const body = Buffer.from(packed.body);
+  if (body.length > MAX_BODY_BYTES) throw new RangeError(`the state of run ${run.id} takes ${body.length} bytes`);
+  return {
+    ...aggregateKey(run.id),
+    v: packed.rev,
+    c: packed.schemaVersion,
+    b: deflateRawSync(body, { level: 9 }),
+    ...(packed.dueAt !== undefined && { ds: dueShardOf(run.id), da: packed.dueAt }),
+    ...(isRunOver(run.state) && { ttl: runExpiry(run.endedAt ?? run.since) }),
+  };
+}
+
+/**
+ * Reads a run from its item.
+ * @throws DamagedRunError where the item is not what `toAggregateItem` writes
+ * @throws NewerRunError where newer code wrote it
+ */
+export function fromAggregateItem(id: string, item: unknown): RunRecord {
+  const version = aggregateVersion.safeParse(item);
+  if (version.success && version.data.c > RUN_SCHEMA_VERSION) throw new NewerRunError(id, version.data.c);
+  const parsed = aggregateItem.safeParse(item);
+  if (!parsed.success) throw new DamagedRunError(id, 'its item lacks an attribute or has a wrong one', parsed.error);
+  const { v, c, b, da } = parsed.data;
+  return unpackRun({ id, rev: v, schemaVersion: c, body: inflateBody(id, b), ...(da !== undefined && { dueAt: da }) });
+}
+
+function inflateBody(id: string, body: Uint8Array): string {
+  try {
+    const bytes = inflateRawSync(body, { maxOutputLength: MAX_BODY_BYTES });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new DamagedRunError(id, 'its state cannot be inflated', cause);
+  }
+}
+
+/** The calls of a run store that concern aggregates. */
+export function createDynamoAggregates(
+  table: Table,
+  clock: Clock,
+): Pick<RunStore, 'createRun' | 'readRun' | 'commitRun' | 'dueRuns'> {
+  return {
+    async createRun(run) {
+      const { existing } = await table.putOrGet(toAggregateItem(run), {
+        expression: 'attribute_not_exists(#pk) OR #ttl <= :now',
+        values: { ':now': Math.floor(clock.now() / 1000) },
+      });
+      if (existing === undefined) return { created: true };
+      const found = fromAggregateItem(run.id, existing);
+      // The nonce is random per creation: a put whose first answer was lost has found itself.
+      return found.nonce === run.nonce ? { created: true } : { created: false, run: found };
+    },
+    async readRun(id) {
+      const item = await table.get(aggregateKey(id));
+      if (item === undefined || isExpired(expiringItem.safeParse(item).data?.ttl, clock.now())) return undefined;
+      return fromAggregateItem(id, item);
+    },
+    async commitRun(run, expectedRev) {
+      const isCommitted = await table.putIf(toAggregateItem(run), {
+        expression: '#v = :expected AND #c <= :known',
+        values: { ':expected': expectedRev, ':known': RUN_SCHEMA_VERSION },
+      });
+      return isCommitted ? 'committed' : 'conflict';
+    },
+    async *dueRuns(now) {
+      for (const shard of DUE_SHARD_NAMES) {
+        const pages = table.query({
+          index: DUE_INDEX,
+          expression: '#ds = :shard AND #da <= :now',
+          values: { ':shard': shard, ':now': now },
+          pageSize: DUE_PAGE,
+        });
+        for await (const page of pages) {
+          if (page.length > 0) yield page.map((item) => runIdOf(dueItem.parse(item).pk));
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** The ports over AWS, for the composition roots. */
+import type { Clock, EventBus, Executions, Ids, Inbox, PipelineStore, RunStore } from '#ports/index.ts';
+import type { AwsClients } from './clients.ts';
+import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
+import { createDynamoRunStore } from './dynamo-run-store.ts';
+import { createEventBridgeBus } from './event-bridge-bus.ts';
+import { createNodeIds } from './node-ids.ts';
+import { createSfnExecutions } from './sfn-executions.ts';
+import { createSqsInbox } from './sqs-inbox.ts';
+import { createTable } from './table.ts';
+
+export { type AwsClients, createAwsClients } from './clients.ts';
+
+/** Where an installation's resources are. */
+export interface AwsPortsOptions {
+  /** Name of the table. */
+  readonly table: string;
+  /** Name of the event bus. */
+  readonly bus: string;
+  /** URL of the inbox queue. */
+  readonly inboxUrl: string;
+  readonly clients: AwsClients;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+}
+
+/** All ports but the evaluator, which needs no AWS. */
+export interface AwsPorts {
+  readonly runs: RunStore;
+  readonly pipelines: PipelineStore;
+  readonly executions: Executions;
+  readonly inbox: Inbox;
+  readonly bus: EventBus;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}
+
+/** Makes the ports. */
+export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
+  const { clients, clock = { now: () => Date.now() } } = options;
+  const table = createTable(clients.dynamo, options.table);
+  return {
+    runs: createDynamoRunStore(table, clock),
+    pipelines: createDynamoPipelineStore(table),
+    executions: createSfnExecutions(clients.sfn),
+    inbox: createSqsInbox(clients.sqs, options.inboxUrl),
+    bus: createEventBridgeBus(clients.eventBridge, options.bus),
+    ids: createNodeIds(),
+    clock,
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * What a failed call of an AWS service says about the call: that the service never judged it, or that it refused it.
+ * Throttling comes in many clothes: as a code of its own, as HTTP 429 or 503, or as a text inside another code.
+ */
+import { z } from 'zod';
+
+/** `unanswered`: throttled, or no judgement at all, to be asked again. `refused`: judged; asking again is no use. */
+export interface ServiceFailure {
+  readonly kind: 'unanswered' | 'refused';
+  /** The error's code, such as `ExecutionAlreadyExists`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Codes that are a judgement of the request itself, whatever words their message holds. */
+const JUDGEMENTS: ReadonlySet<string> = new Set([
+  'AccessDeniedException',
+  'ExecutionAlreadyExists',
+  'ExecutionDoesNotExist',
+  'InvalidArn',
+  'InvalidExecutionInput',
+  'InvalidName',
+  'KmsAccessDeniedException',
+  'KmsInvalidStateException',
+  'StateMachineDeleting',
+  'StateMachineDoesNotExist',
+  'StateMachineTypeNotSupported',
+]);
+
+/** Quotas, and trouble with our own credentials or clock: none of it is the fault of what was asked. */
+const NO_JUDGEMENT =
+  /throttl|toomanyrequests|limitexceeded|requestlimit|provisionedthroughput|slowdown|unavailable|internal(failure|server|service)|timeout|expiredtoken|requestexpired|signature|unrecognizedclient|invalidclienttoken|missingauthentication|credentials/i;
+
+const THROTTLE_TEXT = /\brate exceeded\b|\btoo many requests\b|\bthrottl(ed|ing)\b|\bslow down\b/i;
+
+const serviceError = z.object({
+  name: z.string().catch('Error'),
+  message: z.string().catch(''),
+  $metadata: z
+    .object({ httpStatusCode: z.number().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+});
+
+/** Judges an error that a client threw. */
+export function toServiceFailure(error: unknown): ServiceFailure {
+  const parsed = serviceError.safeParse(error);
+  if (!parsed.success) return { kind: 'unanswered', code: 'Error', message: String(error) };
+  const { name, message, $metadata } = parsed.data;
+  return { kind: kindOf(name, message, $metadata?.httpStatusCode), code: name, message: message || name };
+}
+
+function kindOf(code: string, message: string, status: number | undefined): ServiceFailure['kind'] {
+  if (JUDGEMENTS.has(code)) return 'refused';
+  // No status: the request or its answer was lost on the way.
+  if (status === undefined || status === 429 || status >= 500) return 'unanswered';
+  return NO_JUDGEMENT.test(code) || THROTTLE_TEXT.test(message) ? 'unanswered' : 'refused';
+}

@@ -1,0 +1,124 @@
+/** Step Functions over the AWS SDK. Every answer, refusals and throttles included, is a value. */
+import {
+  DescribeExecutionCommand,
+  type SFNClient,
+  StartExecutionCommand,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { z } from 'zod';
+import type { ErrorInfo } from '#domain/run.ts';
+import type { ExecutionSeen, Executions } from '#ports/index.ts';
+import { toServiceFailure } from './service-error.ts';
+
+/** Longest message of an error that is kept, in UTF-16 units. */
+const MAX_MESSAGE = 2_000;
+
+/** Longest cause that StopExecution is given; it takes 32,768 characters. */
+const MAX_CAUSE = 1_000;
+
+const STATE_MACHINE_ARN = /^(arn:[^:]+:states:[^:]*:[^:]*):stateMachine:([^:/]+)/;
+
+const describedExecution = z.object({
+  status: z.enum(['RUNNING', 'PENDING_REDRIVE', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']),
+  startDate: z.date(),
+  stopDate: z.date().optional(),
+  output: z.string().optional(),
+  error: z.string().optional(),
+  cause: z.string().optional(),
+});
+
+/** What Step Functions gives as the cause where a Lambda function threw. */
+const lambdaCause = z.object({ errorMessage: z.string() });
+
+/** The client must not repeat calls by itself: a start that it repeats could come after the fence of its pass. */
+export function createSfnExecutions(client: SFNClient): Executions {
+  return {
+    async start(stateMachineArn, name, input) {
+      try {
+        await client.send(new StartExecutionCommand({ stateMachineArn, name, input }));
+        return { kind: 'started' };
+      } catch (error) {
+        const failure = toServiceFailure(error);
+        if (failure.code === 'ExecutionAlreadyExists') return { kind: 'exists' };
+        return { kind: failure.kind === 'refused' ? 'refused' : 'later', message: cutMessage(failure.message) };
+      }
+    },
+    async describe(stateMachineArn, name) {
+      const executionArn = toExecutionArn(stateMachineArn, name);
+      if (executionArn === undefined) return { kind: 'missing' };
+      try {
+        return toSeen(await client.send(new DescribeExecutionCommand({ executionArn })));
+      } catch (error) {
+        const { code, message } = toServiceFailure(error);
+        return isMissing(code) ? { kind: 'missing' } : { kind: 'unanswered', message: cutMessage(message) };
+      }
+    },
+    async stop(stateMachineArn, name, reason) {
+      const executionArn = toExecutionArn(stateMachineArn, name);
+      if (executionArn === undefined) return 'missing';
+      try {
+        await client.send(
+          new StopExecutionCommand({ executionArn, error: 'Millrace.Stopped', cause: cut(reason, MAX_CAUSE) }),
+        );
+        return 'accepted';
+      } catch (error) {
+        return isMissing(toServiceFailure(error).code) ? 'missing' : 'unanswered';
+      }
+    },
+  };
+}
+
+/**
+ * ARN of an execution. That of a version or alias of a state machine leaves the qualifier out.
+ * Nothing where the state machine's ARN is none: no execution of it can exist.
+ */
+export function toExecutionArn(stateMachineArn: string, name: string): string | undefined {
+  const [, account, stateMachine] = STATE_MACHINE_ARN.exec(stateMachineArn) ?? [];
+  return account && `${account}:execution:${stateMachine}:${name}`;
+}
+
+function isMissing(code: string): boolean {
+  return code === 'ExecutionDoesNotExist' || code === 'InvalidArn';
+}
+
+function toSeen(answer: unknown): ExecutionSeen {
+  const parsed = describedExecution.safeParse(answer);
+  if (!parsed.success) {
+    return { kind: 'unanswered', message: `DescribeExecution answered something unknown: ${parsed.error.message}` };
+  }
+  const { status, startDate, stopDate, output, error, cause } = parsed.data;
+  if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return { kind: 'running' };
+  const info = toErrorInfo(status, error, cause);
+  return {
+    kind: 'ended',
+    status,
+    ...(output !== undefined && { output }),
+    ...(info && { error: info }),
+    startedAt: startDate.getTime(),
+    endedAt: (stopDate ?? startDate).getTime(),
+  };
+}
+
+function toErrorInfo(status: string, error: string | undefined, cause: string | undefined): ErrorInfo | undefined {
+  if (status !== 'FAILED' && error === undefined && cause === undefined) return undefined;
+  if (status === 'SUCCEEDED') return undefined;
+  const name = error || (status === 'TIMED_OUT' ? 'States.Timeout' : 'States.TaskFailed');
+  return { name, message: cutMessage(toMessage(cause ?? '')) };
+}
+
+function toMessage(cause: string): string {
+  if (!cause.startsWith('{')) return cause;
+  try {
+    return lambdaCause.safeParse(JSON.parse(cause)).data?.errorMessage ?? cause;
+  } catch {
+    return cause;
+  }
+}
+
+function cutMessage(message: string): string {
+  return cut(message, MAX_MESSAGE);
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,53 @@
+/** The inbox on an SQS queue. */
+import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { z } from 'zod';
+import type { Inbox } from '#ports/index.ts';
+import { sendBatch } from './batch-sending.ts';
+
+/** Messages that SendMessageBatch takes. */
+const BATCH = 10;
+
+const LONGEST_DELAY_SECONDS = 900;
+
+const batchAnswer = z.object({
+  Failed: z
+    .array(z.object({ Id: z.string(), Code: z.string().optional(), Message: z.string().optional() }))
+    .default([]),
+});
+
+/** Makes an inbox that writes to a queue. */
+export function createSqsInbox(client: SQSClient, queueUrl: string): Inbox {
+  async function sendRings(runIds: readonly string[]) {
+    const answer = await client.send(
+      new SendMessageBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: runIds.map((runId, at) => ({ Id: String(at), MessageBody: toRing(runId) })),
+      }),
+    );
+    return batchAnswer.parse(answer).Failed.flatMap(({ Id, Code, Message }) => {
+      const entry = runIds[Number(Id)];
+      return entry === undefined ? [] : [{ entry, why: `${Code}: ${Message}` }];
+    });
+  }
+
+  return {
+    async ring(runId, delaySeconds = 0) {
+      await client.send(
+        new SendMessageCommand({
+          QueueUrl: queueUrl,
+          MessageBody: toRing(runId),
+          DelaySeconds: Math.min(Math.max(Math.ceil(delaySeconds), 0), LONGEST_DELAY_SECONDS),
+        }),
+      );
+    },
+    async ringAll(runIds) {
+      for (let at = 0; at < runIds.length; at += BATCH) {
+        await sendBatch('rings', runIds.slice(at, at + BATCH), sendRings);
+      }
+    },
+  };
+}
+
+function toRing(runId: string): string {
+  return JSON.stringify({ kind: 'ring', run: runId });
+}

@@ -1,0 +1,122 @@
+/**
+ * The four calls that the stores make on their table. Items come out as unknown: whoever asked checks them.
+ * A lost condition is an answer here, not an error.
+ */
+import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { ItemKey } from './table-keys.ts';
+
+/** An item to put: its key and any attributes. */
+export type Item = ItemKey & { readonly [attribute: string]: unknown };
+
+/** When an item may be put. Attribute names are written `#name` and need no declaration. */
+export interface Condition {
+  readonly expression: string;
+  readonly values?: { readonly [placeholder: string]: string | number };
+}
+
+/** Items of one partition, by sort key. */
+export interface PartitionQuery extends Condition {
+  /** @default the table itself, read strongly consistent */
+  readonly index?: string;
+  /** @default false, unless the table itself is read without an index */
+  readonly isConsistent?: boolean;
+  /** Largest sort key first. @default false */
+  readonly isDescending?: boolean;
+  /** Most items that one call looks at. @default as many as are in 1 MB */
+  readonly pageSize?: number;
+}
+
+/** The table of an installation. */
+export interface Table {
+  /** Reads an item, strongly consistent. */
+  get(key: ItemKey): Promise<unknown>;
+  put(item: Item): Promise<void>;
+  /** Puts an item if a condition holds; tells whether it did. */
+  putIf(item: Item, condition: Condition): Promise<boolean>;
+  /** Puts an item unless it is lost to another one, which is then given back. */
+  putOrGet(item: Item, condition: Condition): Promise<{ readonly existing?: unknown }>;
+  /** Items a page at a time; a page may be empty. */
+  query(query: PartitionQuery): AsyncGenerator<readonly unknown[]>;
+}
+
+/** Numbers are read as doubles, whatever stands there: a damaged item must fail in its reader, not in the client. */
+const UNMARSHALL = { wrapNumbers: Number };
+
+/** Makes the table from a client and its name. */
+export function createTable(client: DynamoDBClient, tableName: string): Table {
+  const documents = DynamoDBDocumentClient.from(client, {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: UNMARSHALL,
+  });
+
+  async function get(key: ItemKey): Promise<unknown> {
+    const answer = await documents.send(
+      new GetCommand({ TableName: tableName, Key: { pk: key.pk, sk: key.sk }, ConsistentRead: true }),
+    );
+    return answer.Item;
+  }
+
+  /** Gives the error of a lost condition, or nothing. */
+  async function tryPut(item: Item, condition: Condition, wantsExisting: boolean) {
+    try {
+      await documents.send(
+        new PutCommand({
+          TableName: tableName,
+          Item: item,
+          ConditionExpression: condition.expression,
+          ExpressionAttributeNames: namesIn(condition.expression),
+          ExpressionAttributeValues: condition.values,
+          ...(wantsExisting && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
+        }),
+      );
+      return undefined;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return error;
+      throw error;
+    }
+  }
+
+  return {
+    get,
+    async put(item) {
+      await documents.send(new PutCommand({ TableName: tableName, Item: item }));
+    },
+    async putIf(item, condition) {
+      return (await tryPut(item, condition, false)) === undefined;
+    },
+    async putOrGet(item, condition) {
+      const lost = await tryPut(item, condition, true);
+      if (!lost) return {};
+      const existing = lost.Item ? unmarshall(lost.Item, UNMARSHALL) : await get(item);
+      if (existing === undefined) throw new Error(`the item ${item.pk} ${item.sk} was taken away while it was put`);
+      return { existing };
+    },
+    async *query(query) {
+      let start: Record<string, unknown> | undefined;
+      do {
+        const answer = await documents.send(
+          new QueryCommand({
+            TableName: tableName,
+            IndexName: query.index,
+            ConsistentRead: query.isConsistent ?? query.index === undefined,
+            KeyConditionExpression: query.expression,
+            ExpressionAttributeNames: namesIn(query.expression),
+            ExpressionAttributeValues: query.values,
+            ScanIndexForward: !query.isDescending,
+            Limit: query.pageSize,
+            ExclusiveStartKey: start,
+          }),
+        );
+        yield answer.Items ?? [];
+        start = answer.LastEvaluatedKey;
+      } while (start);
+    },
+  };
+}
+
+function namesIn(expression: string): Record<string, string> {
+  const names = expression.match(/#\w+/g) ?? [];
+  return Object.fromEntries(names.map((name) => [name, name.slice(1)]));
+}
