@@ -8,7 +8,7 @@ const run = z.object({
   state: z.string(),
   reason: z.string(),
   message: z.string(),
-  output: z.unknown(),
+  output: z.unknown().optional(),
 });
 /** A run, as far as the demo shows it. */
 export type Run = z.infer<typeof run>;

@@ -18,10 +18,10 @@ export interface DemoOptions {
 export function readOptions(argv: readonly string[]): DemoOptions {
   const command = new Command('npm run demo --')
     .description(
-      'Runs the flight delays pipeline on the development host: synthesizes the CDK app, hosts its template, puts and\n' +
+      'Runs the flight delays pipeline on the development host: synthesizes the CDK app, hosts its template, puts and ' +
         'starts the pipeline over HTTP, shows each node as it goes, and checks the figures against the source.',
     )
-    .option('--large', 'three million flights (flights-3m.parquet) instead of 20,000', false)
+    .option('--large', 'three million flights (flights-3m.parquet) instead of 20,000')
     .option('--limit <share>', 'share of late flights above which the alert node runs, 0 to 1', parseShare, 0.2)
     .option('--data <dir>', 'folder for the state and the report (default: a new temporary folder)')
     .option('--chaos <spec>', 'troubles for the host to make, like kill=scheduler:0.3,repeat-events=1')
@@ -29,7 +29,7 @@ export function readOptions(argv: readonly string[]): DemoOptions {
     .addHelpText('after', '\nExit codes: 0 right figures, 1 the run failed or a figure is wrong, 2 wrong usage.')
     .allowExcessArguments(false)
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
-  return command.parse(argv, { from: 'user' }).opts<DemoOptions>();
+  return { large: false, ...command.parse(argv, { from: 'user' }).opts<Partial<DemoOptions> & { limit: number }>() };
 }
 
 function parseShare(text: string): number {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { type Host, startHost, synthesizeApp } from '#local/host.ts';
 import { Api } from './api.ts';
 import { type DemoOptions, readOptions } from './options.ts';
@@ -92,7 +93,13 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  const { code, message } = error as { code?: string; message?: string };
-  process.stderr.write(`${code ? `${code}: ` : ''}${message ?? String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof z.ZodError)
+    return `An answer has not the shape that the demo expects.\n${z.prettifyError(error)}`;
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? `${error.code}: ${error.message}` : error.message;
 }

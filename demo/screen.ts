@@ -10,7 +10,7 @@ export function styled(style: Style, text: string): string {
 
 /** Prints one line. */
 export function line(text = ''): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${text.trimEnd()}\n`);
 }
 
 /** Prints a heading after an empty line. */
@@ -19,13 +19,14 @@ export function heading(text: string): void {
   line(styled('bold', text));
 }
 
-/** Prints a table; the first column is aligned to the left, the others to the right. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+/** Prints a table; `l` and `r` in `align` say for each column whether it is aligned to the left or to the right. */
+export function printTable(align: string, head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const lineOf = (row: readonly string[]) =>
-    `  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('   ')}`;
-  line(styled('dim', lineOf(head)));
-  for (const row of rows) line(lineOf(row));
+  const padded = (cell: string, column: number) =>
+    align[column] === 'l' ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const textOf = (row: readonly string[]) => `  ${row.map(padded).join('   ')}`.trimEnd();
+  line(styled('dim', textOf(head)));
+  for (const row of rows) line(textOf(row));
 }
 
 /** Milliseconds as people read them: `85 ms`, `1.24 s`. */

@@ -10,6 +10,7 @@ export function printNodes(nodes: readonly Node[], upstreams: ReadonlyMap<string
   const waited = new Map(hops(nodes, upstreams).map((hop) => [hop.node, hop.milliseconds]));
   heading('Nodes');
   printTable(
+    'llrrr',
     ['node', 'state', 'attempts', 'ran', 'hop'],
     nodes.map(({ id, state, attempt, startedAt, endedAt }) => {
       const ran = startedAt !== undefined && endedAt !== undefined ? duration(endedAt - startedAt) : '';
@@ -28,10 +29,12 @@ export function printCost(counts: WireCounts, requestsOfDemo: number): void {
   const { dollars, lines } = costOf(counts);
   heading('The same run on AWS, from the calls counted here');
   printTable(
+    'lrr',
     ['', 'count', 'US$'],
     [
       ...lines.map((one) => [one.item, count(Math.round(one.quantity)), one.dollars.toFixed(6)]),
       ['Sum', '', dollars.toFixed(6)],
+      ['1,000 such runs', '', (dollars * 1000).toFixed(2)],
     ],
   );
   line(
