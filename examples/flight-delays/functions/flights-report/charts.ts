@@ -15,6 +15,7 @@ const lateColor = {
     direction: 'horizontal',
     gradientLength: 220,
     values: [0, 0.1, 0.2, 0.3, 0.4],
+    labelExpr: "datum.value < 0.4 ? datum.label : datum.label + '+'",
   },
 } as const;
 
@@ -93,14 +94,18 @@ export interface DayRow {
   readonly lateShare: number;
 }
 
+/** A day that is pointed at, with its label above or below its point. */
+export interface MarkedDay extends DayRow {
+  readonly label: string;
+  readonly above: boolean;
+}
+
 /** Line: the share of late flights day by day, with its mean over a week. */
-export function dayChart(
-  rows: readonly DayRow[],
-  marked: readonly (DayRow & { readonly label: string })[],
-): TopLevelSpec {
+export function dayChart(rows: readonly DayRow[], marked: readonly MarkedDay[]): TopLevelSpec {
   const x = {
     field: 'day',
     type: 'temporal',
+    scale: { type: 'utc' },
     axis: { title: null, format: '%b %-d', grid: false, tickCount: { interval: 'week', step: 2 } },
   } as const;
   const share = { title: 'Late arrivals', format: percent, tickCount: 5, domain: false, ticks: false } as const;
@@ -129,14 +134,15 @@ export function dayChart(
             mark: { type: 'point', filled: true, size: 55, color: palette.ink, opacity: 1 },
             encoding: { x, y: { field: 'lateShare', type: 'quantitative', axis: share } },
           },
-          {
-            mark: { type: 'text', dy: -12, fontSize: 12, color: palette.ink },
+          ...[true, false].map((above) => ({
+            transform: [{ filter: { field: 'above', equal: above } }],
+            mark: { type: 'text' as const, dy: above ? -12 : 17, fontSize: 12, color: palette.ink },
             encoding: {
               x,
-              y: { field: 'lateShare', type: 'quantitative', axis: share },
+              y: { field: 'lateShare', type: 'quantitative' as const, axis: share },
               text: { field: 'label' },
             },
-          },
+          })),
         ],
       },
     ],

@@ -60,8 +60,8 @@ export async function daySection({ groups, figures }: ReportInput): Promise<stri
   const worst = most(rows, (row) => row.lateShare);
   const best = most(rows, (row) => -row.lateShare);
   const marked = [
-    { ...worst, label: `${dayName(worst.day)}: ${share(worst.lateShare)}` },
-    { ...best, label: `${dayName(best.day)}: ${share(best.lateShare)}` },
+    { ...worst, label: `${dayName(worst.day)}: ${share(worst.lateShare)}`, above: true },
+    { ...best, label: `${dayName(best.day)}: ${share(best.lateShare)}`, above: false },
   ];
   const worstMonth = most(figures.months, lateShare);
   return section({
