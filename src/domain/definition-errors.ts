@@ -94,12 +94,17 @@ export function nearMiss(word: string, candidates: Iterable<string>): string | u
     if (folded !== '' && fold(candidate) === folded) return candidate;
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const steps = distance(word, candidate);
-    if (steps < bestDistance) {
+    if (steps < bestDistance && !differInNumbers(word, candidate)) {
       best = candidate;
       bestDistance = steps;
     }
   }
   return best;
+}
+
+/** `part-1` and `part-2` are two things, not one of them mistyped. */
+function differInNumbers(word: string, candidate: string): boolean {
+  return word.replaceAll(/\d+/g, '#') === candidate.replaceAll(/\d+/g, '#');
 }
 
 function fold(text: string): string {

@@ -83,8 +83,19 @@ function parseTree(text: string): Tree {
   try {
     return parse(text, { mode: 'json' });
   } catch (error) {
-    const { offset } = error as { readonly offset?: number };
-    return { unexpectedAt: offset ?? 0 };
+    const { offset, message } = error as { readonly offset?: number; readonly message: string };
+    return { unexpectedAt: nativeOffset(text) ?? (message.includes('end of input') ? text.length : (offset ?? 0)) };
+  }
+}
+
+/** Where `JSON.parse` gives up, which is the better place if it names one. */
+function nativeOffset(text: string): number | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const position = / at position (\d+)/.exec((error as SyntaxError).message)?.[1];
+    return position === undefined ? undefined : Number(position);
   }
 }
 

@@ -81,19 +81,28 @@ function checkNumber(node: NumberNode, check: Check): void {
   if (problem !== undefined) report(node, { code: 'NUMBER_OUT_OF_RANGE', ...problem }, check);
 }
 
+/** What is wrong with a number, for an error that says so. */
+export type NumberProblem = Pick<DefinitionError, 'message' | 'value' | 'allowed'>;
+
 /** What is wrong with a number as it is written, if anything: the number itself has lost the digits that tell. */
-export function numberProblem(literal: string): Pick<DefinitionError, 'message' | 'value' | 'allowed'> | undefined {
-  const shown = literal.length <= 40 ? literal : `${literal.slice(0, 40)}…`;
+export function numberProblem(literal: string): NumberProblem | undefined {
   if (!Number.isFinite(Number(literal))) {
+    const shown = cutLiteral(literal);
     return { message: `${shown} is larger than any number can be`, value: shown, allowed: 'numbers up to 1.7e308' };
   }
-  if (!/^-?\d{16,}$/.test(literal) || isExact(BigInt(literal))) return undefined;
+  return /^-?\d{16,}$/.test(literal) ? integerProblem(BigInt(literal), literal) : undefined;
+}
+
+/** What is wrong with an integer, however it is written. */
+export function integerProblem(integer: bigint, literal: string): NumberProblem | undefined {
+  if (integer <= 2n ** 53n && integer >= -(2n ** 53n)) return undefined;
+  const shown = cutLiteral(literal);
   const message = `${shown} is an integer beyond 2^53, which loses digits on its way; write it as text`;
   return { message, value: shown, allowed: INTEGER_RANGE };
 }
 
-function isExact(integer: bigint): boolean {
-  return integer <= 2n ** 53n && integer >= -(2n ** 53n);
+function cutLiteral(literal: string): string {
+  return literal.length <= 40 ? literal : `${literal.slice(0, 40)}…`;
 }
 
 type Problem = Omit<LocatedProblem, 'path' | 'offset'>;
