@@ -89,7 +89,8 @@ function orderStop(draft: Draft): void {
 }
 
 function orderFailFast(draft: Draft): void {
-  if (!draft.stop && draft.pipeline.failFast && draft.firstBad) draft.stop = { kind: 'failFast', at: draft.now };
+  if (!draft.stop && draft.pipeline.failFast && draft.firstBad && !isSettled(draft))
+    draft.stop = { kind: 'failFast', at: draft.now };
 }
 
 /** Ends what waits at once, and orders the end of what runs. */

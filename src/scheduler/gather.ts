@@ -160,6 +160,7 @@ export async function startExecutions(
         nameOf(deps, reading.run, flight),
         input,
       );
+      if (deps.clock.now() - reading.readAt >= deps.options.passMs) await takeBackLateStart(deps, reading.run, flight);
       if (!('message' in said)) return { node, attempt, answer: said.kind };
       const error = { name: 'Millrace.EngineError', message: said.message };
       return { node, attempt, answer: said.kind, error, first };
@@ -167,6 +168,18 @@ export async function startExecutions(
     { concurrency: PARALLEL_CALLS },
   );
   return answers.filter((answer) => answer !== undefined);
+}
+
+/**
+ * A call that took effect after the fence, however that came about, may have started an attempt that is over.
+ * Nobody looks for it any more, so the pass that made the call stops it.
+ */
+async function takeBackLateStart(deps: PassDeps, read: RunRecord, flight: Flight): Promise<void> {
+  const run = await deps.runs.readRun(read.id);
+  const isWanted = run?.flights.some(
+    (one) => one.node === flight.node && one.attempt === flight.attempt && !one.ending,
+  );
+  if (!isWanted || run?.nonce !== read.nonce) await stopExecution(deps, read, flight);
 }
 
 function unevaluated(flight: Flight): StartAnswer {

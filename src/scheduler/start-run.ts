@@ -1,0 +1,94 @@
+/**
+ * Starts a run. Order of the writes: the input under a new nonce, the run itself, its line in the list, a ring. A
+ * crash between any two does no harm: an input without a run is nobody's, a run is due from its creation on, and
+ * its first pass writes its line again.
+ */
+import { floorToTick } from '#domain/due.ts';
+import { canonicalJson, type Json } from '#domain/json.ts';
+import { RUN_SCHEMA_VERSION, type RunRecord, type RunTrigger } from '#domain/run.ts';
+import { deriveRunId, hashInput, isIdempotencyKey, type RunCause } from '#domain/run-id.ts';
+import { toHeader } from './announce.ts';
+import type { PassDeps } from './deps.ts';
+import { loadPipeline } from './pipelines.ts';
+
+/** Key of the stored value that is a run's input. */
+export const INPUT_KEY = 'input';
+
+/** A run to be started. */
+export interface StartRequest {
+  readonly pipeline: string;
+  /** @default {} */
+  readonly input?: Json | undefined;
+  /** @default the pipeline's newest */
+  readonly revision?: string | undefined;
+  readonly tags?: readonly (readonly [string, string])[] | undefined;
+  /** Makes a repeated request find the first run. @default none: each request makes a run */
+  readonly cause?: RunCause | undefined;
+  readonly trigger: RunTrigger;
+}
+
+/** What became of the request. `replayed`: the run that the first such request made. */
+export type StartOutcome =
+  | { readonly kind: 'started' | 'replayed'; readonly run: RunRecord }
+  | { readonly kind: 'conflict'; readonly run: RunRecord }
+  | { readonly kind: 'noPipeline' | 'noRevision' | 'invalidKey' };
+
+/**
+ * Starts a run, or finds the one that the same request started before.
+ * @throws whatever a port throws; the request may then be repeated
+ */
+export async function startRun(deps: PassDeps, request: StartRequest): Promise<StartOutcome> {
+  if (request.cause?.kind === 'key' && !isIdempotencyKey(request.cause.key)) return { kind: 'invalidKey' };
+  const head = await deps.pipelines.readHead(request.pipeline);
+  if (!head) return { kind: 'noPipeline' };
+  const pipeline = await loadPipeline(deps.pipelines, head.name, request.revision ?? head.revision);
+  if (!pipeline) return { kind: 'noRevision' };
+  const input = request.input ?? {};
+  const id = request.cause ? deriveRunId(head.name, head.incarnation, request.cause) : deps.ids.runId();
+  const run = newRun(deps, request, { id, revision: pipeline.revision, nodes: pipeline.nodes.length, input });
+  const before = request.cause && (await deps.runs.readRun(id));
+  if (before) return foundBefore(deps, before, run);
+  await deps.runs.putValue(run, INPUT_KEY, canonicalJson(input));
+  const created = await deps.runs.createRun(run);
+  if (!created.created && created.run.nonce !== run.nonce) return foundBefore(deps, created.run, run);
+  await deps.runs.putHeader(toHeader(run));
+  await deps.inbox.ring(run.id);
+  return { kind: 'started', run };
+}
+
+/** A repeated request rings too: the one before it may have died before it did. */
+async function foundBefore(deps: PassDeps, known: RunRecord, asked: RunRecord): Promise<StartOutcome> {
+  if (known.inputHash !== asked.inputHash) return { kind: 'conflict', run: known };
+  if (known.state === 'QUEUED') await deps.inbox.ring(known.id);
+  return { kind: 'replayed', run: known };
+}
+
+function newRun(
+  deps: PassDeps,
+  request: StartRequest,
+  what: { readonly id: string; readonly revision: string; readonly nodes: number; readonly input: Json },
+): RunRecord {
+  const now = deps.clock.now();
+  return {
+    schemaVersion: RUN_SCHEMA_VERSION,
+    id: what.id,
+    pipeline: request.pipeline,
+    revision: what.revision,
+    nonce: deps.ids.nonce(),
+    secret: deps.ids.secret(),
+    rev: 1,
+    state: 'QUEUED',
+    reason: 'Starting',
+    since: now,
+    createdAt: now,
+    trigger: request.trigger,
+    tags: request.tags ?? [],
+    inputHash: hashInput(what.input),
+    nodes: 'p'.repeat(what.nodes),
+    machines: [],
+    flights: [],
+    decisions: [],
+    announced: { rev: 0, state: 'QUEUED' },
+    dueAt: floorToTick(now, deps.options),
+  };
+}
