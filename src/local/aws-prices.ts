@@ -1,7 +1,7 @@
 import type { WireCounts, WireQuantity } from '#local/wire-log.ts';
 
 /** One line of a bill. */
-export type CostLine = {
+type CostLine = {
   /** What is billed, in words. */
   readonly item: string;
   readonly quantity: number;

@@ -4,7 +4,7 @@ import { type BatchOperation, ClassicLevel } from 'classic-level';
 import { z } from 'zod';
 
 /** One write of a {@link Disk.batch}, made by {@link Section.putting} or {@link Section.deleting}. */
-export type DiskChange =
+type DiskChange =
   | { readonly type: 'put'; readonly section: string; readonly key: string; readonly value: unknown }
   | { readonly type: 'del'; readonly section: string; readonly key: string };
 

@@ -7,10 +7,8 @@ import { type EventEntry, type RefusedEntry, readPutEvents } from '#local/put-ev
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
-export type { RuleTarget } from '#local/event-rule.ts';
-
 /** An event as a rule sees it. */
-export type BusEvent = {
+type BusEvent = {
   readonly version: '0';
   readonly id: string;
   readonly 'detail-type': string;
@@ -40,7 +38,7 @@ export type DeliveryFate = 'drop' | number | { readonly delayMs: number; readonl
 export type DeliveryChaos = { deliver(event: BusEvent, target: RuleTarget): DeliveryFate };
 
 /** What became of events since this host started. */
-export type BusCounters = {
+type BusCounters = {
   /** Events put on any bus. */
   readonly events: number;
   /** Deliveries that a target took. */

@@ -22,7 +22,7 @@ export type TargetInput = {
 export type RuleIdentity = { readonly ruleArn: string; readonly ruleName: string };
 
 /** An event and the text that it came as. */
-export type EventText = { readonly event: Readonly<Record<string, unknown>>; readonly text: string };
+type EventText = { readonly event: Readonly<Record<string, unknown>>; readonly text: string };
 
 /** Makes the text that a target is given of an event. */
 export type InputMaker = (event: EventText) => string;

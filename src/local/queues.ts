@@ -7,11 +7,10 @@ import { QUEUE_ACTIONS, type QueueProtocol } from '#local/queue-protocol.ts';
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
-export type { QueueCounters } from '#local/message-queue.ts';
-export type { ConsumeOptions, InvokeWithBatch, QueueRecord } from '#local/queue-consumer.ts';
+export type { QueueRecord } from '#local/queue-consumer.ts';
 
 /** Where a hosted queue is to be found. */
-export type QueueAddress = { readonly arn: string; readonly url: string };
+type QueueAddress = { readonly arn: string; readonly url: string };
 
 /** What the queues need. */
 export type QueueOptions = {

@@ -1,5 +1,5 @@
 /** The services whose calls are counted. */
-export type WireService = 'dynamodb' | 'sqs' | 'events' | 'states' | 'lambda' | 'http';
+type WireService = 'dynamodb' | 'sqs' | 'events' | 'states' | 'lambda' | 'http';
 
 /** What is counted besides calls. */
 export type WireQuantity =

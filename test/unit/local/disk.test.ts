@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDisk } from '#local/disk.ts';
+import { DiskError, openDisk } from '#local/disk.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -44,6 +44,7 @@ describe('openDisk', () => {
 
   it('refuses a folder that another host has open', async () => {
     const disk = await openDisk(folder);
+    await expect(openDisk(folder)).rejects.toBeInstanceOf(DiskError);
     await expect(openDisk(folder)).rejects.toMatchObject({
       code: 'DATA_IN_USE',
       message: `The data folder ${folder} is in use by a running host. Stop that host, or give this one another folder.`,

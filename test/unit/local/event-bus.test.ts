@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryChaos, type EventBuses, openEventBuses } from '#local/event-bus.ts';
+import { EventRuleError } from '#local/event-rule.ts';
 import { QueueError } from '#local/queue-definition.ts';
 import { createWireLog, type WireLog } from '#local/wire-log.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -247,6 +248,7 @@ describe('openEventBuses', () => {
     ],
   ])('refuses a rule with %s', (_what, properties, code, message) => {
     const create = () => buses.createRule({ name: 'r', arn: 'arn' }, properties);
+    expect(create).toThrow(EventRuleError);
     expect(create).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 });
