@@ -32,7 +32,7 @@ export const storedTextFields = z.union([
 /** The attributes of {@link storedTextFields}, or none of them. */
 export const optionalTextFields = z.union([
   storedTextFields,
-  z.object({ t: z.undefined(), z: z.undefined(), n: z.undefined() }),
+  z.object({ t: z.undefined().optional(), z: z.undefined().optional(), n: z.undefined().optional() }),
 ]);
 
 /** One of the forms of {@link storedTextFields}. */

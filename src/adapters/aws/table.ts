@@ -48,7 +48,8 @@ const UNMARSHALL = { wrapNumbers: Number };
 export function createTable(client: DynamoDBClient, tableName: string): Table {
   const documents = DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true },
-    unmarshallOptions: UNMARSHALL,
+    // A copy, since the client writes its own settings into it.
+    unmarshallOptions: { ...UNMARSHALL },
   });
 
   async function get(key: ItemKey): Promise<unknown> {

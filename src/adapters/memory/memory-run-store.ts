@@ -34,7 +34,8 @@ function aggregates(stored: Map<string, PackedRun>) {
       return known && unpackRun(known);
     },
     async commitRun(run: RunRecord, expectedRev: number) {
-      if (stored.get(run.id)?.rev !== expectedRev) return 'conflict' as const;
+      const known = stored.get(run.id);
+      if (known?.rev !== expectedRev || known.schemaVersion > run.schemaVersion) return 'conflict' as const;
       stored.set(run.id, packRun(run));
       return 'committed' as const;
     },
