@@ -20,7 +20,7 @@ const rawResource = z.object({
 const rawTemplate = z.object({
   Resources: z.record(z.string(), rawResource).default({}),
   Conditions: z.record(z.string(), z.unknown()).default({}),
-  Parameters: z.record(z.string(), z.object({ Default: z.unknown() })).default({}),
+  Parameters: z.record(z.string(), z.object({ Default: z.unknown().optional() })).default({}),
   Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Condition: z.string().optional() })).default({}),
 });
 

@@ -43,6 +43,8 @@ export type ExecutionStore = {
   /** Ended executions whose event was not handed on. */
   unannounced(): Promise<ExecutionRecord[]>;
   list(query: ExecutionQuery): Promise<ExecutionPage>;
+  /** All executions of a machine that have not ended. */
+  running(machineArn: string): Promise<ExecutionRecord[]>;
 };
 
 /** The store of a host's executions. */
@@ -74,6 +76,12 @@ export function openExecutionStore(disk: Disk): ExecutionStore {
     async unannounced() {
       const keys = await keysAndValues(unannounced);
       const found = await Promise.all(keys.map(([key]) => records.get(key)));
+      return found.filter((record) => record !== undefined);
+    },
+    async running(machineArn) {
+      const prefix = `${machineArn}/RUNNING/`;
+      const names = await keysAndValues(index, { gt: prefix, lt: `${prefix}~` });
+      const found = await Promise.all(names.map(([, name]) => get(machineArn, name)));
       return found.filter((record) => record !== undefined);
     },
     list: (query) => readPage(query, index, (name) => get(query.machineArn, name)),

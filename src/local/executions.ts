@@ -104,17 +104,13 @@ export class Executions {
 
   /** Takes up what an earlier host left: runs the executions of a machine that were cut off again. */
   async resume(machine: RunnableMachine): Promise<number> {
-    const { items } = await this.#around.store.list({
-      machineArn: machine.arn,
-      status: 'RUNNING',
-      limit: Number.MAX_SAFE_INTEGER,
-    });
-    for (const record of items) {
+    const cutOff = await this.#around.store.running(machine.arn);
+    for (const record of cutOff) {
       const live: LiveExecution = { record, starting: Promise.resolve(), run: undefined, ending: undefined };
       this.#live.set(record.arn, live);
       this.#run(machine, live);
     }
-    return items.length;
+    return cutOff.length;
   }
 
   /** Publishes the ends that an earlier host did not get to publish. */

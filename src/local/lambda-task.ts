@@ -21,7 +21,7 @@ export class TaskError extends Error {
 
 const invokeArguments = z.object({
   FunctionName: z.string(),
-  Payload: z.unknown(),
+  Payload: z.unknown().optional(),
   ClientContext: z.string().optional(),
   InvocationType: z.enum(['RequestResponse', 'Event']).optional(),
 });

@@ -12,7 +12,7 @@ const mapping = z.strictObject({
   FunctionResponseTypes: z.array(z.literal('ReportBatchItemFailures')).default([]),
   ScalingConfig: z.object({ MaximumConcurrency: z.number() }).optional(),
   Enabled: z.boolean().default(true),
-  Tags: z.unknown(),
+  Tags: z.unknown().optional(),
 });
 
 /**
