@@ -35,11 +35,11 @@ export interface UnfinishedNode {
   readonly deadline?: string;
 }
 
-/** The unfinished nodes, in the order of the definition. */
-export function listUnfinished({ run, pipeline }: RunScope): CompiledNode[] {
+/** The unfinished nodes, in the order of the definition, each with its place there. */
+export function listUnfinished({ run, pipeline }: RunScope): { readonly node: CompiledNode; readonly place: number }[] {
   return pipeline.definitionOrder
-    .filter((index) => statusOf(run.nodes.charCodeAt(index)).standing === 'open')
-    .map((index) => pipeline.nodes[index] as CompiledNode);
+    .map((index, place) => ({ node: pipeline.nodes[index] as CompiledNode, place }))
+    .filter(({ node }) => statusOf(run.nodes.charCodeAt(node.index)).standing === 'open');
 }
 
 /** Explains one unfinished node. `lastResult` is that of the attempt that failed, where it waits for the next one. */

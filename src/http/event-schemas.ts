@@ -1,0 +1,76 @@
+/** The events on the bus: the shape of each `detail`, checked here and published in `schemas/events/`. */
+import { z } from 'zod';
+import { REASONS } from '#domain/reasons.ts';
+import { NODE_STATES, RUN_STATES, tagsSchema } from './schemas.ts';
+
+/** Hops after which an event is refused: something answers its own answers. */
+export const MAX_HOPS = 16;
+
+const head = {
+  schemaVersion: z.literal(1),
+  hops: z.int().min(0).describe(`Events that led to this one; beyond ${MAX_HOPS} it is refused.`),
+};
+
+/** What other systems send may leave the head out. */
+const requestHead = { schemaVersion: z.literal(1).default(1), hops: z.int().min(0).default(0) };
+
+const runState = z.enum(RUN_STATES);
+const reason = z.enum(REASONS);
+
+/** `RunRequested`: asks for a run. From any source but our own. */
+export const runRequestedSchema = z.strictObject({
+  ...requestHead,
+  pipeline: z.string(),
+  input: z.unknown().optional().describe('Any JSON value. Default {}.'),
+  idempotencyKey: z.string().optional().describe("1 to 255 printable characters. Default: the event's own id."),
+  tags: tagsSchema.optional(),
+  revision: z.string().optional().describe('Default: the newest.'),
+});
+
+/** `StopRequested`: asks for a run to be stopped. From any source but our own. */
+export const stopRequestedSchema = z.strictObject({ ...requestHead, runId: z.string() });
+
+/** `RunRejected`: a request was no good, and will not be tried again. */
+export const runRejectedSchema = z.strictObject({
+  ...head,
+  eventId: z.string().describe('Id of the event that was refused.'),
+  source: z.string().optional(),
+  detailType: z.string().optional(),
+  pipeline: z.string().optional(),
+  runId: z.string().optional(),
+  code: z.string(),
+  message: z.string(),
+  errors: z.array(z.strictObject({ path: z.string(), code: z.string(), message: z.string() })).optional(),
+});
+
+/** `PipelineChanged`: a pipeline has a new revision. May be repeated; a higher `version` is newer. */
+export const pipelineChangedSchema = z.strictObject({
+  ...head,
+  pipeline: z.string(),
+  revision: z.string(),
+  version: z.int(),
+});
+
+/** `RunChanged`: a run's state changed, or its nodes where the pipeline says `events: nodes`. */
+export const runChangedSchema = z.strictObject({
+  ...head,
+  runId: z.string(),
+  pipeline: z.string(),
+  revision: z.string(),
+  sinceRev: z.int(),
+  rev: z.int(),
+  state: runState,
+  previousState: runState.optional(),
+  reason,
+  nodes: z.array(z.strictObject({ id: z.string(), state: z.enum(NODE_STATES), reason, attempt: z.int() })).optional(),
+  truncated: z.boolean().optional(),
+});
+
+/** All events, by detail type. */
+export const EVENT_SCHEMAS = {
+  RunRequested: runRequestedSchema,
+  StopRequested: stopRequestedSchema,
+  RunRejected: runRejectedSchema,
+  PipelineChanged: pipelineChangedSchema,
+  RunChanged: runChangedSchema,
+} as const;

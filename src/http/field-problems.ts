@@ -1,0 +1,49 @@
+/** What a schema finds wrong with a request, field by field, in the words of the API. */
+import type { z } from 'zod';
+import { nearMiss, shownValue } from '#domain/definition-errors.ts';
+import { formatPath, type PathSegment } from '#domain/definition-path.ts';
+import type { FieldProblem } from './problem.ts';
+
+/**
+ * Turns a schema's issues into field problems.
+ * @param value what was checked, to show the offending values
+ * @param known names of the fields that are allowed at the top, for suggestions
+ */
+export function toFieldProblems(error: z.ZodError, value: unknown, known: readonly string[]): FieldProblem[] {
+  return error.issues.flatMap((issue) => {
+    const path = issue.path as PathSegment[];
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => unknownField(path, key, path.length === 0 ? known : []));
+    }
+    const found = valueAt(value, path);
+    const code = issue.code === 'invalid_type' ? 'INVALID_TYPE' : 'INVALID_FIELD';
+    return [
+      {
+        path: formatPath(path),
+        code,
+        message: issue.message,
+        ...(found !== undefined && { value: shownValue(found) }),
+      },
+    ];
+  });
+}
+
+function unknownField(path: readonly PathSegment[], key: string, known: readonly string[]): FieldProblem {
+  const suggestion = nearMiss(key, known);
+  return {
+    path: formatPath([...path, key]),
+    code: 'UNKNOWN_FIELD',
+    message: `there is no field ${JSON.stringify(key)}${suggestion ? `; was ${JSON.stringify(suggestion)} meant?` : ''}`,
+    ...(known.length > 0 && { allowed: known.join(' | ') }),
+    ...(suggestion && { suggestion }),
+  };
+}
+
+function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
+  let found = value;
+  for (const segment of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, segment)) return undefined;
+    found = (found as Record<PathSegment, unknown>)[segment];
+  }
+  return found;
+}

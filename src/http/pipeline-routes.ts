@@ -1,0 +1,216 @@
+/** Pipelines: put, check, get, list. */
+import { z } from 'zod';
+import { definitionRevision } from '#authoring/definition-revision.ts';
+import { NAME_PATTERN, pipelineSchema } from '#domain/definition-schema.ts';
+import type { CompiledPipeline } from '#domain/graph.ts';
+import { toIsoTime } from '#domain/iso-time.ts';
+import { listInWords } from '#domain/names-in-words.ts';
+import type { PipelineHead } from '#ports/index.ts';
+import { loadPipeline } from '#scheduler/pipelines.ts';
+import { type PutOutcome, putPipeline } from '#scheduler/put-pipeline.ts';
+import { type ApiRequest, jsonResponse } from './api-message.ts';
+import { DEFINITION_TYPES, readDefinitionBody } from './definition-body.ts';
+import { fromCursor, sliceFrom, toCursor } from './paging.ts';
+import { ApiProblem } from './problem.ts';
+import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
+import { type ApiDeps, defineRoute } from './route.ts';
+import { pageSchema, pipelineLineSchema, pipelineResourceSchema, revisionSchema, validationSchema } from './schemas.ts';
+
+const definitionBody = { mediaTypes: DEFINITION_TYPES, schema: pipelineSchema, required: true };
+const BODY_PROBLEMS = [
+  'INVALID_JSON',
+  'INVALID_YAML',
+  'INVALID_UNICODE',
+  'TOO_DEEP',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INVALID_DEFINITION',
+] as const;
+
+/** `PUT /v1/pipelines/{name}` */
+export const putPipelineRoute = defineRoute({
+  method: 'PUT',
+  path: '/v1/pipelines/{name}',
+  operationId: 'putPipeline',
+  summary: 'Puts a pipeline; a changed definition makes a new revision',
+  headers: { 'If-Match': 'Revision that has to be the present one, in double quotes; `*` is any.' },
+  body: definitionBody,
+  answers: {
+    200: { description: 'A new revision, or the present one again', schema: pipelineResourceSchema },
+    201: { description: 'The first revision', schema: pipelineResourceSchema },
+  },
+  problems: [...BODY_PROBLEMS, 'REVISION_MISMATCH', 'BUSY'],
+  async handle({ deps, request, pathPart }) {
+    const definition = await readDefinitionBody(request);
+    const name = pathPart('name');
+    if (definition.name !== name) throw nameMismatch(name, definition.name);
+    const revision = definitionRevision(definition);
+    const put = await putPipeline(deps, { definition, revision, ifMatch: ifMatchOf(request) });
+    const head = headOf(put, name);
+    const pipeline = await loadPipeline(deps.pipelines, name, head.revision);
+    if (!pipeline) throw pipelineNotFound(name);
+    return jsonResponse(put.kind === 'created' ? 201 : 200, viewPipeline(deps, head, pipeline), etagOf(head.revision));
+  },
+});
+
+function nameMismatch(expected: string, found: string): ApiProblem {
+  const message = `the address names the pipeline ${JSON.stringify(expected)}, the definition ${JSON.stringify(found)}`;
+  const errors = [{ path: 'name', code: 'INVALID_FIELD', message, value: found, allowed: expected }];
+  return new ApiProblem('INVALID_DEFINITION', `name: ${message}.`, { errors });
+}
+
+function headOf(put: PutOutcome, name: string): PipelineHead {
+  switch (put.kind) {
+    case 'mismatch': {
+      const there = put.head ? `is at revision ${put.head.revision}` : 'does not exist';
+      throw new ApiProblem('REVISION_MISMATCH', `The pipeline ${JSON.stringify(name)} ${there}.`);
+    }
+    case 'busy':
+      throw new ApiProblem('BUSY', 'Others keep changing this pipeline; try again.', {
+        headers: { 'retry-after': '1' },
+      });
+    default:
+      return put.head;
+  }
+}
+
+/** The revisions that a request expects; nothing where it expects none. */
+function ifMatchOf(request: ApiRequest): string[] | undefined {
+  const header = request.headers.get('if-match');
+  return header?.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+}
+
+function etagOf(revision: string): { etag: string } {
+  return { etag: `"${revision}"` };
+}
+
+/** `POST /v1/pipelines:validate` */
+export const validateRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/pipelines:validate',
+  operationId: 'validatePipeline',
+  summary: 'Checks a definition and stores nothing',
+  body: definitionBody,
+  answers: { 200: { description: 'It is valid', schema: validationSchema } },
+  problems: BODY_PROBLEMS,
+  async handle({ request }) {
+    const { nodes } = await readDefinitionBody(request);
+    const edges = nodes.reduce((count, node) => count + (node.dependsOn?.length ?? 0), 0);
+    return jsonResponse(200, { valid: true, nodes: nodes.length, edges });
+  },
+});
+
+/** `GET /v1/pipelines` */
+export const listPipelinesRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/pipelines',
+  operationId: 'listPipelines',
+  summary: 'Lists pipelines by name',
+  query: paging,
+  answers: { 200: { description: 'A page', schema: pageSchema(pipelineLineSchema) } },
+  problems: ['INVALID_PARAMETER', 'INVALID_PAGE_TOKEN'],
+  async handle({ deps, query }) {
+    const listed = { list: 'pipelines' };
+    const after = query.cursor === undefined ? undefined : fromCursor(query.cursor, listed, z.string());
+    const { items, last } = await deps.pipelines.listHeads(query.limit ?? DEFAULT_LIMIT, after);
+    return jsonResponse(200, {
+      items: items.map(viewHead),
+      ...(last !== undefined && { nextCursor: toCursor(listed, last) }),
+    });
+  },
+});
+
+/** `GET /v1/pipelines/{name}` */
+export const getPipelineRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/pipelines/{name}',
+  operationId: 'getPipeline',
+  summary: 'A pipeline with its present revision, or another one',
+  query: { revision: { schema: z.string(), description: 'Default: the present one.' } },
+  answers: { 200: { description: 'The pipeline', schema: pipelineResourceSchema } },
+  problems: ['INVALID_PARAMETER', 'PIPELINE_NOT_FOUND', 'REVISION_NOT_FOUND'],
+  async handle({ deps, query, pathPart }) {
+    const head = await readHead(deps, pathPart('name'));
+    const revision = query.revision ?? head.revision;
+    const pipeline = await loadPipeline(deps.pipelines, head.name, revision);
+    if (!pipeline) {
+      const detail = `The pipeline ${JSON.stringify(head.name)} has no revision ${JSON.stringify(revision)}.`;
+      throw new ApiProblem('REVISION_NOT_FOUND', detail);
+    }
+    return jsonResponse(200, viewPipeline(deps, head, pipeline), etagOf(revision));
+  },
+});
+
+/** `GET /v1/pipelines/{name}/revisions` */
+export const listRevisionsRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/pipelines/{name}/revisions',
+  operationId: 'listRevisions',
+  summary: 'The revisions of a pipeline, newest first',
+  query: paging,
+  answers: { 200: { description: 'A page', schema: pageSchema(revisionSchema) } },
+  problems: ['INVALID_PARAMETER', 'INVALID_PAGE_TOKEN', 'PIPELINE_NOT_FOUND'],
+  async handle({ deps, query, pathPart }) {
+    const head = await readHead(deps, pathPart('name'));
+    const listed = { list: 'revisions', pipeline: head.name, incarnation: head.incarnation };
+    const after = query.cursor === undefined ? undefined : fromCursor(query.cursor, listed, z.string());
+    const all = await deps.pipelines.listRevisions(head.name, head.incarnation);
+    const start = after === undefined ? 0 : all.findIndex(({ revision }) => revision === after) + 1;
+    const page = sliceFrom(all, start, query.limit ?? DEFAULT_LIMIT);
+    const last = page.items.at(-1)?.revision;
+    return jsonResponse(200, {
+      items: page.items.map(({ revision, createdAt }) => ({ revision, createdAt: toIsoTime(createdAt) })),
+      ...(page.next !== undefined && last !== undefined && { nextCursor: toCursor(listed, last) }),
+    });
+  },
+});
+
+/**
+ * The head of a pipeline.
+ * @throws ApiProblem PIPELINE_NOT_FOUND
+ */
+async function readHead(deps: ApiDeps, name: string): Promise<PipelineHead> {
+  const head = NAME_PATTERN.test(name) ? await deps.pipelines.readHead(name) : undefined;
+  if (!head) throw pipelineNotFound(name);
+  return head;
+}
+
+/** The problem of a pipeline that is not there. */
+export function pipelineNotFound(name: string): ApiProblem {
+  return new ApiProblem('PIPELINE_NOT_FOUND', `There is no pipeline ${JSON.stringify(name)}.`);
+}
+
+function viewHead(head: PipelineHead) {
+  return {
+    name: head.name,
+    revision: head.revision,
+    paused: false,
+    createdAt: toIsoTime(head.createdAt),
+    updatedAt: toIsoTime(head.updatedAt),
+  };
+}
+
+function viewPipeline(deps: ApiDeps, head: PipelineHead, pipeline: CompiledPipeline) {
+  return {
+    ...viewHead(head),
+    revision: pipeline.revision,
+    definition: pipeline.definition,
+    conditions: [readyCondition(deps, head, pipeline)],
+  };
+}
+
+/** Engines of this version come with the installation, so what a revision needs changes with its revision alone. */
+function readyCondition(deps: ApiDeps, head: PipelineHead, pipeline: CompiledPipeline) {
+  const waiting = pipeline.nodes.filter((node) => !deps.engines.has(node.engine));
+  const engines = [...new Set(waiting.map((node) => node.engine))];
+  const isReady = waiting.length === 0;
+  const missing = `${listInWords(waiting.map(({ id }) => id))} needs ${listInWords(engines)}`;
+  return {
+    type: 'Ready',
+    status: isReady ? 'True' : 'False',
+    reason: isReady ? 'EnginesAvailable' : 'NoEngine',
+    message: isReady ? 'Every engine that it names is there.' : `no engines available to handle pipeline: ${missing}`,
+    lastTransitionTime: toIsoTime(head.updatedAt),
+    observedRevision: pipeline.revision,
+  };
+}

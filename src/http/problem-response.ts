@@ -1,0 +1,39 @@
+import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
+import type { ApiResponse } from './api-message.ts';
+import { ApiProblem, PROBLEM_PAGES, PROBLEMS } from './problem.ts';
+
+const THROTTLES = /Throttl|TooManyRequests|ProvisionedThroughputExceeded|RequestLimitExceeded/;
+
+/** The problem that an error is for the client. What is nobody's fault but ours tells no detail of itself. */
+export function toProblem(error: unknown): ApiProblem {
+  if (error instanceof ApiProblem) return error;
+  if (error instanceof DamagedRunError) return new ApiProblem('DAMAGED_RUN', error.message, { cause: error });
+  if (error instanceof NewerRunError) {
+    return new ApiProblem('NEWER_RUN', error.message, { cause: error, headers: { 'retry-after': '60' } });
+  }
+  if (error instanceof Error && THROTTLES.test(error.name)) {
+    const detail = 'AWS did not take the request now; try again.';
+    return new ApiProblem('THROTTLED', detail, { cause: error, headers: { 'retry-after': '1' } });
+  }
+  const detail = 'The request could not be carried out. The log has the reason under the id of this request.';
+  return new ApiProblem('INTERNAL_ERROR', detail, { cause: error });
+}
+
+/** Writes a problem as the answer to a request. */
+export function problemResponse(problem: ApiProblem, requestId: string): ApiResponse {
+  const { status, title } = PROBLEMS[problem.code];
+  const body = {
+    type: `${PROBLEM_PAGES}${problem.code}`,
+    title,
+    status,
+    code: problem.code,
+    detail: problem.message,
+    ...(problem.errors.length > 0 && { errors: problem.errors }),
+    requestId,
+  };
+  return {
+    status,
+    headers: { ...problem.headers, 'content-type': 'application/problem+json' },
+    body: JSON.stringify(body),
+  };
+}

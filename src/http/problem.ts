@@ -1,0 +1,72 @@
+/** Problems (RFC 9457): the one table of codes and statuses, and the error that carries one through the handlers. */
+import type { DefinitionError } from '#domain/definition.ts';
+
+/** Where the documentation pages of the codes are. */
+export const PROBLEM_PAGES = 'https://millrace.dev/errors/';
+
+/** Every code that the API answers, with its status. Each has a page in `docs/errors/`. */
+export const PROBLEMS = {
+  INVALID_JSON: { status: 400, title: 'The body is not valid JSON' },
+  INVALID_YAML: { status: 400, title: 'The body is not valid YAML' },
+  INVALID_UNICODE: { status: 400, title: 'The body is not valid Unicode text' },
+  DUPLICATE_KEY: { status: 400, title: 'An object has the same key twice' },
+  NUMBER_OUT_OF_RANGE: { status: 400, title: 'A number cannot be kept exactly' },
+  TOO_DEEP: { status: 400, title: 'The body is nested too deeply' },
+  FORBIDDEN_KEY: { status: 400, title: 'A key is not allowed' },
+  INVALID_PARAMETER: { status: 400, title: 'A query parameter is not valid' },
+  INVALID_PAGE_TOKEN: { status: 400, title: 'The cursor does not belong to this list' },
+  INVALID_KEY: { status: 400, title: 'The idempotency key is not valid' },
+  UNKNOWN_ROUTE: { status: 404, title: 'There is no such address' },
+  PIPELINE_NOT_FOUND: { status: 404, title: 'There is no such pipeline' },
+  REVISION_NOT_FOUND: { status: 404, title: 'The pipeline has no such revision' },
+  RUN_NOT_FOUND: { status: 404, title: 'There is no such run' },
+  NODE_NOT_FOUND: { status: 404, title: 'The run has no such node' },
+  OUTPUT_NOT_FOUND: { status: 404, title: 'The node has no output' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The address does not take this method' },
+  IDEMPOTENCY_CONFLICT: { status: 409, title: 'The idempotency key was used with another input' },
+  REVISION_MISMATCH: { status: 412, title: 'The pipeline has another revision' },
+  BODY_TOO_LARGE: { status: 413, title: 'The body is too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body has a type that is not taken here' },
+  INVALID_DEFINITION: { status: 422, title: 'The definition is not valid' },
+  INVALID_REQUEST: { status: 422, title: 'The request is not valid' },
+  UNKNOWN_REVISION: { status: 422, title: 'The pipeline has no such revision to run' },
+  THROTTLED: { status: 429, title: 'AWS throttles this installation' },
+  INTERNAL_ERROR: { status: 500, title: 'Something went wrong inside Millrace' },
+  DAMAGED_RUN: { status: 500, title: 'The record of the run is damaged' },
+  BUSY: { status: 503, title: 'Too many changes at once' },
+  NEWER_RUN: { status: 503, title: 'The run belongs to a newer version of Millrace' },
+} as const satisfies Record<string, { readonly status: number; readonly title: string }>;
+
+/** One of {@link PROBLEMS}. */
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** What may be said about one field. */
+export type FieldProblem = DefinitionError;
+
+/** Beside its code and detail, what a problem may carry. */
+export interface ProblemOptions {
+  readonly errors?: readonly FieldProblem[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A problem on its way to the client. */
+export class ApiProblem extends Error {
+  readonly code: ProblemCode;
+  readonly errors: readonly FieldProblem[];
+  /** Headers of the answer: `Allow`, `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.name = 'ApiProblem';
+    this.code = code;
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** Tells a code of the table from any other text. */
+export function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(PROBLEMS, code);
+}

@@ -1,0 +1,33 @@
+import { getNodeRoute, getOutputRoute, listAttemptsRoute, listNodesRoute } from './node-routes.ts';
+import {
+  getPipelineRoute,
+  listPipelinesRoute,
+  listRevisionsRoute,
+  putPipelineRoute,
+  validateRoute,
+} from './pipeline-routes.ts';
+import type { Route } from './route.ts';
+import { getRunRoute, listRunsRoute, startRunRoute, stopRunRoute } from './run-routes.ts';
+import { explainRoute, getHistoryRoute } from './story-routes.ts';
+import { healthRoute, openApiRoute } from './system-routes.ts';
+
+/** All routes of the API. */
+export const ROUTES: readonly Route[] = [
+  putPipelineRoute,
+  validateRoute,
+  listPipelinesRoute,
+  getPipelineRoute,
+  listRevisionsRoute,
+  startRunRoute,
+  listRunsRoute,
+  getRunRoute,
+  listNodesRoute,
+  getNodeRoute,
+  getOutputRoute,
+  listAttemptsRoute,
+  getHistoryRoute,
+  explainRoute,
+  stopRunRoute,
+  healthRoute,
+  openApiRoute(() => ROUTES),
+];

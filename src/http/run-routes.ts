@@ -1,0 +1,247 @@
+/** Runs: start, list, get, stop. */
+import { z } from 'zod';
+import { NAME_PATTERN } from '#domain/definition-schema.ts';
+import { isRunId } from '#domain/execution-name.ts';
+import { toIsoTime } from '#domain/iso-time.ts';
+import type { Json } from '#domain/json.ts';
+import { isRunOver, type RunRecord } from '#domain/run.ts';
+import type { RunScope } from '#domain/run-scope.ts';
+import type { RunHeader } from '#ports/index.ts';
+import type { PassOutcome } from '#scheduler/pass.ts';
+import { type StartOutcome, startRun } from '#scheduler/start-run.ts';
+import { stopRun } from '#scheduler/stop-run.ts';
+import { jsonResponse } from './api-message.ts';
+import { fromCursor, toCursor } from './paging.ts';
+import { pipelineNotFound } from './pipeline-routes.ts';
+import { ApiProblem } from './problem.ts';
+import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
+import { readJsonBody } from './request-body.ts';
+import { type ApiDeps, defineRoute, type QueryParameter } from './route.ts';
+import { readRunView, readScope, runNotFound, scopeOf } from './run-reading.ts';
+import {
+  emptyRequestSchema,
+  pageSchema,
+  runLineSchema,
+  runSchema,
+  startRequestSchema,
+  stopAnswerSchema,
+  waitSchema,
+} from './schemas.ts';
+
+/** Time between two looks at a run that somebody waits for (ms). */
+const WAIT_STEP_MS = 250;
+
+const BODY_PROBLEMS = [
+  'INVALID_JSON',
+  'INVALID_UNICODE',
+  'DUPLICATE_KEY',
+  'NUMBER_OUT_OF_RANGE',
+  'TOO_DEEP',
+  'FORBIDDEN_KEY',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INVALID_REQUEST',
+] as const;
+
+/** `POST /v1/pipelines/{name}/runs` */
+export const startRunRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/pipelines/{name}/runs',
+  operationId: 'startRun',
+  summary: 'Starts a run',
+  headers: { 'Idempotency-Key': '1 to 255 printable characters; the same key finds the first run again.' },
+  body: { mediaTypes: ['application/json'], schema: startRequestSchema, required: false },
+  answers: {
+    201: { description: 'A new run', schema: runSchema, headers: { Location: 'Address of the run' } },
+    200: {
+      description: 'The run that the first request with this key started',
+      schema: runSchema,
+      headers: { 'Idempotent-Replayed': 'true' },
+    },
+  },
+  problems: [...BODY_PROBLEMS, 'INVALID_KEY', 'PIPELINE_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'UNKNOWN_REVISION'],
+  async handle({ deps, request, pathPart }) {
+    const name = pathPart('name');
+    const body = readJsonBody(request, startRequestSchema);
+    if (!NAME_PATTERN.test(name)) throw pipelineNotFound(name);
+    const key = request.headers.get('idempotency-key');
+    const outcome = await startRun(deps, {
+      pipeline: name,
+      input: body.input as Json | undefined,
+      revision: body.revision,
+      tags: Object.entries(body.tags ?? {}),
+      cause: key === undefined ? undefined : { kind: 'key', key },
+      trigger: { type: 'api', ...(request.by !== undefined && { by: request.by }) },
+    });
+    const run = startedRun(outcome, name, body.revision, key);
+    const view = await readRunView(deps, await scopeOf(deps, run));
+    const location = { location: `/v1/runs/${run.id}` };
+    if (outcome.kind === 'started') return jsonResponse(201, view, location);
+    return jsonResponse(200, view, { ...location, 'idempotent-replayed': 'true' });
+  },
+});
+
+function startedRun(outcome: StartOutcome, name: string, revision?: string, key?: string): RunRecord {
+  switch (outcome.kind) {
+    case 'started':
+    case 'replayed':
+      return outcome.run;
+    case 'conflict': {
+      const detail = `The key ${JSON.stringify(key)} started run ${outcome.run.id} with another input.`;
+      throw new ApiProblem('IDEMPOTENCY_CONFLICT', detail);
+    }
+    case 'noPipeline':
+      throw pipelineNotFound(name);
+    case 'noRevision': {
+      const message = `the pipeline ${JSON.stringify(name)} has no such revision`;
+      const errors = [{ path: 'revision', code: 'INVALID_FIELD', message, ...(revision && { value: revision }) }];
+      throw new ApiProblem('UNKNOWN_REVISION', `revision: ${message}.`, { errors });
+    }
+    case 'invalidKey':
+      throw new ApiProblem(
+        'INVALID_KEY',
+        `Idempotency-Key has ${key?.length} characters; 1 to 255 printable ones are taken.`,
+      );
+  }
+}
+
+const listQuery = {
+  ...paging,
+  pipeline: { schema: z.string(), description: 'Only runs of this pipeline.' },
+  state: runState,
+  tag: {
+    schema: z.array(z.string().regex(/^[^:]+:/, 'has the form key:value')),
+    description: 'Only runs with this tag, `key:value`; of several, all are asked for.',
+    repeatable: true,
+  } as QueryParameter<string[]>,
+  from: { schema: z.iso.datetime({ offset: true }), description: 'Only runs created then or later.' },
+  to: { schema: z.iso.datetime({ offset: true }), description: 'Only runs created before.' },
+};
+
+/** `GET /v1/runs` */
+export const listRunsRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/runs',
+  operationId: 'listRuns',
+  summary: 'Lists runs, newest first',
+  query: listQuery,
+  answers: { 200: { description: 'A page', schema: pageSchema(runLineSchema) } },
+  problems: ['INVALID_PARAMETER', 'INVALID_PAGE_TOKEN'],
+  async handle({ deps, query }) {
+    const filter = toFilter(query);
+    const listed = { list: 'runs', ...filter } as unknown as Json;
+    const position = z.strictObject({ createdAt: z.number(), id: z.string() });
+    const after = query.cursor === undefined ? undefined : fromCursor(query.cursor, listed, position);
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const { items, last } = await deps.runs.listRuns({ ...filter, limit, ...(after && { after }) });
+    return jsonResponse(200, {
+      items: items.map(viewHeader),
+      ...(last && { nextCursor: toCursor(listed, { createdAt: last.createdAt, id: last.id }) }),
+    });
+  },
+});
+
+interface ListQuery {
+  readonly pipeline: string | undefined;
+  readonly state: RunHeader['state'][] | undefined;
+  readonly tag: string[] | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+function toFilter({ pipeline, state, tag, from, to }: ListQuery) {
+  return {
+    ...(pipeline !== undefined && { pipeline }),
+    ...(state && { states: [...new Set(state)].sort() }),
+    ...(tag && { tags: [...new Set(tag)].sort().map(toTag) }),
+    ...(from !== undefined && { from: Date.parse(from) }),
+    ...(to !== undefined && { to: Date.parse(to) }),
+  };
+}
+
+function toTag(text: string): readonly [string, string] {
+  const colon = text.indexOf(':');
+  return [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function viewHeader(header: RunHeader) {
+  const { rev: _inNoList, createdAt, startedAt, endedAt, tags, ...rest } = header;
+  return {
+    ...rest,
+    createdAt: toIsoTime(createdAt),
+    ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
+    ...(endedAt !== undefined && { endedAt: toIsoTime(endedAt) }),
+    tags: Object.fromEntries(tags),
+  };
+}
+
+/** `GET /v1/runs/{runId}` */
+export const getRunRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/runs/{runId}',
+  operationId: 'getRun',
+  summary: 'A run; waits for its end if asked to',
+  query: { wait: { schema: waitSchema, description: 'Seconds to wait for its end, at most 20. Default 0.' } },
+  answers: { 200: { description: 'The run', schema: runSchema } },
+  problems: ['INVALID_PARAMETER', 'RUN_NOT_FOUND', 'DAMAGED_RUN', 'NEWER_RUN'],
+  async handle({ deps, query, pathPart }) {
+    const scope = await readScope(deps, pathPart('runId'));
+    const ended = await untilOver(deps, scope, query.wait ?? 0);
+    return jsonResponse(200, await readRunView(deps, ended));
+  },
+});
+
+async function untilOver(deps: ApiDeps, scope: RunScope, seconds: number): Promise<RunScope> {
+  const until = scope.now + seconds * 1000;
+  let current = scope;
+  while (!isRunOver(current.run.state) && deps.clock.now() < until) {
+    await deps.sleep(Math.min(WAIT_STEP_MS, until - deps.clock.now()));
+    current = await readScope(deps, scope.run.id);
+  }
+  return current;
+}
+
+/** `POST /v1/runs/{runId}/stop` */
+export const stopRunRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/runs/{runId}/stop',
+  operationId: 'stopRun',
+  summary: 'Stops a run; answers once that is committed',
+  body: { mediaTypes: ['application/json'], schema: emptyRequestSchema, required: false },
+  answers: {
+    202: {
+      description: 'Accepted: the run ends ABORTED, or FAILED if a node was bad before',
+      schema: stopAnswerSchema,
+    },
+    200: { description: 'It is being stopped already, or was over before', schema: stopAnswerSchema },
+  },
+  problems: [...BODY_PROBLEMS, 'RUN_NOT_FOUND', 'BUSY', 'DAMAGED_RUN', 'NEWER_RUN'],
+  async handle({ deps, request, pathPart }) {
+    const runId = pathPart('runId');
+    readJsonBody(request, emptyRequestSchema);
+    if (!isRunId(runId)) throw runNotFound(runId);
+    const { run, stop } = stoppedRun(await stopRun(deps, runId, request.by), runId);
+    const view = await readRunView(deps, await scopeOf(deps, run));
+    return jsonResponse(stop === 'accepted' ? 202 : 200, { ...STOP_ANSWERS[stop], run: view });
+  },
+});
+
+const STOP_ANSWERS = {
+  accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
+  already: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
+  over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+} as const;
+
+function stoppedRun(outcome: PassOutcome, runId: string) {
+  switch (outcome.kind) {
+    case 'missing':
+      throw runNotFound(runId);
+    case 'busy':
+      throw new ApiProblem('BUSY', 'Others keep changing this run; try again.', { headers: { 'retry-after': '1' } });
+    case 'damaged':
+    case 'newer':
+      throw outcome.error;
+    case 'done':
+      return { run: outcome.run, stop: outcome.stop ?? 'over' };
+  }
+}

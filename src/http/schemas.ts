@@ -1,0 +1,295 @@
+/** The shapes of what the API takes and answers: checked here, and written into the OpenAPI document from here. */
+import { z } from 'zod';
+import { REASONS } from '#domain/reasons.ts';
+
+/** States of a run. */
+export const RUN_STATES = [
+  'QUEUED',
+  'RUNNING',
+  'PAUSED',
+  'STOPPING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'ABORTED',
+] as const;
+
+/** States of a node. */
+export const NODE_STATES = [
+  'PENDING',
+  'QUEUED',
+  'RUNNING',
+  'RETRY_WAIT',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'ABORTED',
+  'SKIPPED',
+  'UPSTREAM_FAILED',
+] as const;
+
+const MAX_TAGS = 50;
+
+const instant = z.iso.datetime({ precision: 3 }).describe('ISO 8601, UTC, with milliseconds.');
+const reason = z.enum(REASONS).meta({ id: 'Reason', description: 'Why it stands as it does; for programs.' });
+const runState = z.enum(RUN_STATES).meta({ id: 'RunState' });
+const nodeState = z.enum(NODE_STATES).meta({ id: 'NodeState' });
+const message = z.string().describe('Why it stands as it does; for people.');
+const json = z.unknown().describe('Any JSON value.');
+const progress = z.number().min(0).max(1);
+
+const errorInfo = z
+  .strictObject({ name: z.string(), message: z.string() })
+  .meta({ id: 'Error', description: 'What failed, as in ASL: a stable name, and a message for people.' });
+
+const trigger = z.strictObject({
+  type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
+  by: z.string().optional(),
+});
+
+const tagsOut = z.record(z.string(), z.string());
+
+/** A run. */
+export const runSchema = z
+  .strictObject({
+    id: z.string(),
+    pipeline: z.string(),
+    revision: z.string(),
+    state: runState,
+    reason,
+    message,
+    since: instant,
+    input: json,
+    output: json.optional(),
+    error: z
+      .strictObject({ name: z.string(), message: z.string(), node: z.string().optional() })
+      .optional()
+      .describe('What failed first, and in which node.'),
+    createdAt: instant,
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    trigger,
+    tags: tagsOut,
+    progress: progress.describe('The mean over the nodes.'),
+    counts: z.partialRecord(nodeState, z.int()).describe('Nodes by state; states that no node has are left out.'),
+    rev: z.int().describe('Revision number: one up with every change.'),
+  })
+  .meta({ id: 'Run' });
+
+/** A line of the list of runs: what does not change between a run's creation, start and end. */
+export const runLineSchema = z
+  .strictObject({
+    id: z.string(),
+    pipeline: z.string(),
+    revision: z.string(),
+    state: runState,
+    createdAt: instant,
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    trigger,
+    tags: tagsOut,
+  })
+  .meta({ id: 'RunLine' });
+
+/** A node of a run. */
+export const nodeSchema = z
+  .strictObject({
+    id: z.string(),
+    state: nodeState,
+    reason,
+    message,
+    since: instant,
+    attempt: z.int().describe('Number of the last attempt; 0 before the first one.'),
+    engine: z.string(),
+    executionArn: z.string().optional(),
+    progress: progress.optional(),
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    nextAttemptAt: instant.optional(),
+    output: json.optional(),
+    outputRef: z.string().optional().describe('Address of an output that is too large for a list.'),
+    error: errorInfo.optional(),
+  })
+  .meta({ id: 'Node' });
+
+/** An attempt of a node. */
+export const attemptSchema = z
+  .strictObject({
+    attempt: z.int(),
+    state: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']),
+    executionArn: z.string().optional(),
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    error: errorInfo.optional(),
+    ignored: z
+      .array(
+        z.strictObject({
+          status: z.enum(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']),
+          endedAt: instant,
+          error: errorInfo.optional(),
+        }),
+      )
+      .readonly()
+      .describe('Completions that came after the attempt was over, and changed nothing.'),
+  })
+  .meta({ id: 'Attempt' });
+
+/** An entry of a run's history. */
+export const historyEntrySchema = z
+  .strictObject({
+    at: instant,
+    rev: z.int().describe('Revision number of the run that this change made.'),
+    node: z.string().optional().describe('Absent where the run itself changed.'),
+    state: z.union([nodeState, runState]),
+    reason,
+    attempt: z.int().optional(),
+    error: errorInfo.optional(),
+    by: z.string().optional(),
+  })
+  .meta({ id: 'HistoryEntry' });
+
+/** An unfinished node of a run. */
+export const unfinishedSchema = z
+  .strictObject({
+    id: z.string(),
+    state: nodeState,
+    reason,
+    message,
+    since: instant,
+    movedBy: z.string().describe('What would move it, as a sentence.'),
+    upstreams: z.array(z.string()).readonly().optional(),
+    engine: z.string().optional(),
+    executionArn: z.string().optional(),
+    nextAttemptAt: instant.optional(),
+    deadline: instant.optional(),
+  })
+  .meta({ id: 'Unfinished' });
+
+/** What a run waits for. */
+export const explanationSchema = z
+  .strictObject({
+    run: z.strictObject({ id: z.string(), state: runState, reason, message, since: instant }),
+    items: z.array(unfinishedSchema).readonly(),
+    nextCursor: z.string().optional(),
+  })
+  .meta({ id: 'Explanation' });
+
+/** What became of a stop. */
+export const stopAnswerSchema = z
+  .strictObject({
+    outcome: z.enum(['ACCEPTED', 'ALREADY_STOPPING', 'ALREADY_FINISHED']),
+    message: z.string(),
+    run: runSchema,
+  })
+  .meta({ id: 'StopAnswer' });
+
+const condition = z
+  .strictObject({
+    type: z.literal('Ready'),
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: z.enum(['EnginesAvailable', 'NoEngine']),
+    message: z.string(),
+    lastTransitionTime: instant,
+    observedRevision: z.string(),
+  })
+  .meta({ id: 'Condition' });
+
+const pipelineLine = {
+  name: z.string(),
+  revision: z.string(),
+  paused: z.boolean(),
+  createdAt: instant,
+  updatedAt: instant,
+};
+
+/** A line of the list of pipelines. */
+export const pipelineLineSchema = z.strictObject(pipelineLine).meta({ id: 'PipelineLine' });
+
+/** A pipeline with one of its revisions. */
+export const pipelineResourceSchema = z
+  .strictObject({
+    ...pipelineLine,
+    definition: z.unknown().meta({ description: 'As it was put: see schemas/pipeline.schema.json.' }),
+    conditions: z.array(condition).readonly(),
+  })
+  .meta({ id: 'Pipeline' });
+
+/** A revision of a pipeline. */
+export const revisionSchema = z.strictObject({ revision: z.string(), createdAt: instant }).meta({ id: 'Revision' });
+
+/** What a check of a definition answers. */
+export const validationSchema = z
+  .strictObject({ valid: z.literal(true), nodes: z.int(), edges: z.int() })
+  .meta({ id: 'Validation' });
+
+/** What the health check answers. */
+export const healthSchema = z
+  .strictObject({ status: z.literal('ok'), installation: z.string(), time: instant })
+  .meta({ id: 'Health' });
+
+/** A problem. */
+export const problemSchema = z
+  .strictObject({
+    type: z.string().describe('Address of the documentation page of the code.'),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    errors: z
+      .array(
+        z.strictObject({
+          path: z.string(),
+          code: z.string(),
+          message: z.string(),
+          value: json.optional(),
+          allowed: z.string().optional(),
+          suggestion: z.string().optional(),
+          line: z.int().optional(),
+          column: z.int().optional(),
+        }),
+      )
+      .readonly()
+      .optional(),
+    requestId: z.string(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457.' });
+
+/** Tags of a run: a key is up to 128 characters without a colon, since `tag=key:value` filters by them. */
+export const tagsSchema = z
+  .record(
+    z.string().regex(/^[^:\p{C}]{1,128}$/u, 'is 1 to 128 printable characters without a colon'),
+    z.string().max(256),
+  )
+  .refine((tags) => Object.keys(tags).length <= MAX_TAGS, `has at most ${MAX_TAGS} tags`)
+  .describe(`At most ${MAX_TAGS}: key and text.`);
+
+/** What starts a run. */
+export const startRequestSchema = z
+  .strictObject({
+    input: json.optional().describe('The input of the run. Default {}.'),
+    revision: z.string().optional().describe('Default: the newest.'),
+    tags: tagsSchema.optional(),
+  })
+  .meta({ id: 'StartRequest' });
+
+/** A body without a field. */
+export const emptyRequestSchema = z.strictObject({});
+
+/** A list of something. */
+export function pageSchema(item: z.ZodType): z.ZodType {
+  return z.strictObject({ items: z.array(item).readonly(), nextCursor: z.string().optional() });
+}
+
+/** `limit` of a list. */
+export const limitSchema = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is a whole number from 1 to 1000')
+  .transform(Number)
+  .pipe(z.int().min(1).max(1000));
+
+/** `wait` of a run. */
+export const waitSchema = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is a whole number of seconds from 0 to 20')
+  .transform(Number)
+  .pipe(z.int().min(0).max(20));

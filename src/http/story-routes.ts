@@ -1,0 +1,76 @@
+/** What happened in a run, and what it waits for. */
+import { z } from 'zod';
+import { explainUnfinished, listUnfinished } from '#domain/explain.ts';
+import { viewHistory } from '#domain/history-view.ts';
+import { toIsoTime } from '#domain/iso-time.ts';
+import type { NodeStory } from '#domain/node-story.ts';
+import { flightsByNode } from '#domain/run-scope.ts';
+import { explainRun } from '#domain/run-view.ts';
+import { jsonResponse } from './api-message.ts';
+import { fromCursor, sliceFrom, toCursor } from './paging.ts';
+import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
+import { defineRoute } from './route.ts';
+import { readDecisions, readScope, readStories } from './run-reading.ts';
+import { explanationSchema, historyEntrySchema, pageSchema } from './schemas.ts';
+
+const PROBLEMS_OF_A_LIST = [
+  'INVALID_PARAMETER',
+  'INVALID_PAGE_TOKEN',
+  'RUN_NOT_FOUND',
+  'DAMAGED_RUN',
+  'NEWER_RUN',
+] as const;
+
+/** `GET /v1/runs/{runId}/history` */
+export const getHistoryRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/runs/{runId}/history',
+  operationId: 'getHistory',
+  summary: 'What happened in a run, in order',
+  query: paging,
+  answers: { 200: { description: 'A page', schema: pageSchema(historyEntrySchema) } },
+  problems: PROBLEMS_OF_A_LIST,
+  async handle({ deps, query, pathPart }) {
+    const scope = await readScope(deps, pathPart('runId'));
+    const listed = { list: 'history', run: scope.run.id };
+    const start = query.cursor === undefined ? 0 : fromCursor(query.cursor, listed, z.int().nonnegative());
+    const entries = viewHistory(scope, await readDecisions(deps, scope.run));
+    const { items, next } = sliceFrom(entries, start, query.limit ?? DEFAULT_LIMIT);
+    return jsonResponse(200, { items, ...(next !== undefined && { nextCursor: toCursor(listed, next) }) });
+  },
+});
+
+/** `GET /v1/runs/{runId}/explain` */
+export const explainRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/runs/{runId}/explain',
+  operationId: 'explainRun',
+  summary: 'Everything unfinished: why, since when, and what would move it',
+  query: paging,
+  answers: { 200: { description: 'A page', schema: explanationSchema } },
+  problems: PROBLEMS_OF_A_LIST,
+  async handle({ deps, query, pathPart }) {
+    const scope = await readScope(deps, pathPart('runId'));
+    const { run } = scope;
+    const listed = { list: 'explain', run: run.id };
+    const start = query.cursor === undefined ? 0 : fromCursor(query.cursor, listed, z.int().nonnegative());
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const stories = await readStories(deps, run);
+    const flights = flightsByNode(run);
+    const unfinished = listUnfinished(scope).filter(({ place }) => place >= start);
+    const items = await Promise.all(
+      unfinished.slice(0, limit).map(async ({ node }) => {
+        const flight = flights.get(node.index);
+        const failed =
+          flight?.phase === 'retry' ? await deps.runs.readResult(run, node.index, flight.attempt) : undefined;
+        return explainUnfinished(scope, node, { story: stories[node.index] as NodeStory, flight, lastResult: failed });
+      }),
+    );
+    const next = unfinished[limit]?.place;
+    return jsonResponse(200, {
+      run: { id: run.id, state: run.state, ...explainRun(scope), since: toIsoTime(run.since) },
+      items,
+      ...(next !== undefined && { nextCursor: toCursor(listed, next) }),
+    });
+  },
+});
