@@ -17,6 +17,8 @@ export interface BundleOptions {
   readonly root: string;
   /** Whether whitespace is dropped. Names stay: error classes are told apart by them. */
   readonly minify: boolean;
+  /** Bundles to put beside each function, `<name>.mjs`: what it starts as a thread of its own. @default none */
+  readonly companions?: readonly BundleEntry[];
 }
 
 /** A bundled function. */
@@ -24,7 +26,7 @@ export interface Bundle {
   readonly name: string;
   /** Names that the entry exports; a function has `handler` among them. */
   readonly exports: readonly string[];
-  /** File names and contents of its code folder: `index.mjs` and its source map. */
+  /** File names and contents of its code folder: `index.mjs`, its companions, and their source maps. */
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -43,29 +45,33 @@ const REQUIRE_BANNER =
  */
 export function bundleFunctions(entries: readonly BundleEntry[], options: BundleOptions): Map<string, Bundle> {
   const root = resolve(options.root);
+  const { companions = [], minify } = options;
   const { outputFiles, metafile } = build({
-    entryPoints: entries.map(({ name, file }) => ({ in: resolve(file), out: name })),
+    entryPoints: [...entries, ...companions].map(({ name, file }) => ({ in: resolve(file), out: name })),
     absWorkingDir: root,
     // Nothing is written there: it makes source maps name files from the root on, so a trace reads /var/task/src/….
     outdir: root,
     allowOverwrite: true,
     outExtension: { '.js': '.mjs' },
     banner: { js: REQUIRE_BANNER },
-    minifyWhitespace: options.minify,
-    minifySyntax: options.minify,
+    minifyWhitespace: minify,
+    minifySyntax: minify,
   });
   const contents = new Map(outputFiles.map((file) => [file.path, file.contents]));
-  const contentsOf = (file: string) => contents.get(join(root, file)) ?? new Uint8Array();
+  const output = (name: string, as: string): [string, Uint8Array][] => [
+    [`${as}.mjs`, contents.get(join(root, `${name}.mjs`)) ?? new Uint8Array()],
+    [`${name}.mjs.map`, contents.get(join(root, `${name}.mjs.map`)) ?? new Uint8Array()],
+  ];
+  const beside = companions.flatMap(({ name }) => output(name, name));
   return new Map(
-    entries.map(({ name }) => {
-      const code = `${name}.mjs`;
-      const map = `${code}.map`;
-      const files = new Map([
-        ['index.mjs', contentsOf(code)],
-        [map, contentsOf(map)],
-      ]);
-      return [name, { name, exports: metafile.outputs[code]?.exports ?? [], files }];
-    }),
+    entries.map(({ name }) => [
+      name,
+      {
+        name,
+        exports: metafile.outputs[`${name}.mjs`]?.exports ?? [],
+        files: new Map([...output(name, 'index'), ...beside]),
+      },
+    ]),
   );
 }
 

@@ -8,6 +8,9 @@ import { OWN_FUNCTIONS, type OwnFunction, PASS_SECONDS } from './settings.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
+/** The thread that evaluates expressions; the evaluator starts it from the file beside its own. */
+const EVALUATOR_WORKER = { name: 'evaluator-worker', file: join(PROJECT, 'src/adapters/jsonata/evaluator-worker.ts') };
+
 /** Settings of Millrace's own functions. */
 export interface OwnFunctionsProps {
   readonly installation: string;
@@ -37,7 +40,7 @@ export class OwnFunctions extends Construct {
       name,
       file: props.entries?.[name] ?? join(PROJECT, 'functions', name, 'index.ts'),
     }));
-    const bundles = bundleFunctions(entries, { root: PROJECT, minify: true });
+    const bundles = bundleFunctions(entries, { root: PROJECT, minify: true, companions: [EVALUATOR_WORKER] });
     const add = (
       name: OwnFunction,
       description: string,

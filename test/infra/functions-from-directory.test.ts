@@ -94,6 +94,22 @@ describe('bundleFunctions', () => {
     expect(await handler({})).toEqual(['b', '/']);
   });
 
+  it('puts the same companions beside each function', () => {
+    const folder = folderOf({ 'one.ts': ECHO, 'two.ts': ECHO, 'worker.ts': 'console.log(1);\n' });
+    const entry = (name: string) => ({ name, file: join(folder, `${name}.ts`) });
+    const bundles = bundleFunctions([entry('one'), entry('two')], {
+      root: folder,
+      minify: true,
+      companions: [entry('worker')],
+    });
+    const files = [...bundles].map(([name, bundle]) => [name, [...bundle.files.keys()].sort()]);
+    expect(files).toEqual([
+      ['one', ['index.mjs', 'one.mjs.map', 'worker.mjs', 'worker.mjs.map']],
+      ['two', ['index.mjs', 'two.mjs.map', 'worker.mjs', 'worker.mjs.map']],
+    ]);
+    expect(textOf(bundles.get('two')?.files.get('worker.mjs'))).toContain('console.log(1)');
+  });
+
   it('keeps the names of error classes in minified code', async () => {
     const folder = folderOf({
       'fetch.ts':
