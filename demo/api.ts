@@ -17,7 +17,10 @@ const node = z.object({
   id: z.string(),
   state: z.string(),
   reason: z.string(),
+  /** Since when it stands so. */
+  since: time,
   attempt: z.int(),
+  /** Of its first attempt. */
   startedAt: time.optional(),
   endedAt: time.optional(),
   nextAttemptAt: time.optional(),
@@ -44,9 +47,9 @@ export class Api {
   }
 
   /** Stores a definition, given as YAML or JSON text; returns its revision. */
-  async putPipeline(name: string, text: string, type: 'application/yaml' | 'application/json'): Promise<number> {
+  async putPipeline(name: string, text: string, type: 'application/yaml' | 'application/json'): Promise<string> {
     const answer = await this.#call('PUT', `/v1/pipelines/${name}`, text, type);
-    return z.object({ revision: z.int() }).parse(answer).revision;
+    return z.object({ revision: z.string() }).parse(answer).revision;
   }
 
   /** Starts a run; the same key starts it only once. */

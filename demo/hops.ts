@@ -6,15 +6,12 @@ export interface Hop {
   readonly milliseconds: number;
 }
 
-/**
- * The hops of a run. Nodes without upstreams or without a start have none, and neither have retried ones: the start that
- * they show is that of a later attempt.
- */
+/** The hops of a run. Nodes without upstreams and nodes that never started have none. */
 export function hops(nodes: readonly Node[], upstreams: ReadonlyMap<string, readonly string[]>): Hop[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  return nodes.flatMap(({ id, startedAt, attempt }) => {
+  return nodes.flatMap(({ id, startedAt }) => {
     const ends = (upstreams.get(id) ?? []).map((upstream) => byId.get(upstream)?.endedAt);
-    if (startedAt === undefined || attempt !== 1 || ends.length === 0) return [];
+    if (startedAt === undefined || ends.length === 0) return [];
     const last = Math.max(...ends.map((end) => end ?? Number.NaN));
     return Number.isNaN(last) ? [] : [{ node: id, milliseconds: startedAt - last }];
   });

@@ -57,10 +57,13 @@ function changesOf(before: Node | undefined, node: Node, now: number): NodeChang
   const told: NodeChange[] = [];
   const tell = (at: number, state: string, note: string) =>
     told.push({ at, node: node.id, state, attempt: node.attempt, note });
-  const isNewAttempt = node.startedAt !== undefined && before?.attempt !== node.attempt;
-  if (isNewAttempt) tell(node.startedAt ?? now, 'RUNNING', node.attempt > 1 ? `attempt ${node.attempt}` : '');
+  const isNewAttempt = node.attempt > 0 && before?.attempt !== node.attempt;
+  if (isNewAttempt && node.attempt === 1 && node.startedAt !== undefined) tell(node.startedAt, 'RUNNING', '');
+  // The start of a later attempt is known only while it runs.
+  if (isNewAttempt && node.attempt > 1 && node.state === 'RUNNING')
+    tell(node.since, 'RUNNING', `attempt ${node.attempt}`);
   if (node.state !== before?.state && node.state in styles && node.state !== 'RUNNING')
-    tell(node.endedAt ?? now, node.state, noteOf(node, now));
+    tell(node.endedAt ?? node.since, node.state, noteOf(node, now));
   return told;
 }
 
@@ -72,10 +75,8 @@ function noteOf(node: Node, now: number): string {
     return `attempt ${node.attempt} failed: ${error}${next}`;
   }
   if (node.state !== 'SUCCEEDED') return error;
-  const attempts = node.attempt > 1 ? ` at attempt ${node.attempt}` : '';
-  return node.startedAt === undefined || node.endedAt === undefined
-    ? attempts
-    : `after ${duration(node.endedAt - node.startedAt)}${attempts}`;
+  const took = node.startedAt === undefined ? 0 : (node.endedAt ?? node.since) - node.startedAt;
+  return `after ${duration(took)}${node.attempt > 1 ? `, at attempt ${node.attempt}` : ''}`;
 }
 
 function showChange({ at, node, state, note }: NodeChange, begun: number, width: number): void {

@@ -5,17 +5,17 @@ import { hops, median } from './hops.ts';
 import { count, duration, heading, line, printTable, styled } from './screen.ts';
 import type { FlightsOutput, Verdict } from './verdict.ts';
 
-/** Prints how long each node ran, and how long it waited after the end of its last upstream. */
+/** Prints how long each node took from its first start to its end, and how long it waited for that start. */
 export function printNodes(nodes: readonly Node[], upstreams: ReadonlyMap<string, readonly string[]>): void {
   const waited = new Map(hops(nodes, upstreams).map((hop) => [hop.node, hop.milliseconds]));
   heading('Nodes');
   printTable(
     'llrrr',
-    ['node', 'state', 'attempts', 'ran', 'hop'],
+    ['node', 'state', 'attempts', 'took', 'hop'],
     nodes.map(({ id, state, attempt, startedAt, endedAt }) => {
-      const ran = startedAt !== undefined && endedAt !== undefined ? duration(endedAt - startedAt) : '';
+      const took = startedAt !== undefined && endedAt !== undefined ? duration(endedAt - startedAt) : '';
       const hop = waited.get(id);
-      return [id, state, attempt > 0 ? String(attempt) : '', ran, hop === undefined ? '' : duration(hop)];
+      return [id, state, attempt > 0 ? String(attempt) : '', took, hop === undefined ? '' : duration(hop)];
     }),
   );
   const all = [...waited.values()];

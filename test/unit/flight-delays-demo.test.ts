@@ -9,7 +9,7 @@ import type { Truth } from '../../demo/truth.ts';
 import { type FlightsOutput, judge } from '../../demo/verdict.ts';
 
 function node(id: string, state: string, more: Partial<Node> = {}): Node {
-  return { id, state, reason: 'Completed', attempt: 0, ...more };
+  return { id, state, reason: 'Completed', since: 0, attempt: 0, ...more };
 }
 
 describe('changes', () => {
@@ -46,7 +46,7 @@ describe('changes', () => {
     expect(changes(new Map([['a', first]]), [waiting], 100)).toMatchObject([
       { state: 'RETRY_WAIT', note: 'attempt 1 failed: SourceUnavailable: down, tries again in 1.00 s' },
     ]);
-    const second = node('a', 'RUNNING', { attempt: 2, startedAt: 1105 });
+    const second = node('a', 'RUNNING', { attempt: 2, startedAt: 20, since: 1105 });
     expect(changes(new Map([['a', waiting]]), [second], 1200)).toMatchObject([
       { at: 1105, state: 'RUNNING', note: 'attempt 2' },
     ]);
@@ -54,12 +54,12 @@ describe('changes', () => {
 });
 
 describe('hops', () => {
-  it('runs from the end of the last upstream to the start, and leaves out retried, skipped and first nodes', () => {
+  it('runs from the end of the last upstream to the start, and leaves out skipped and first nodes', () => {
     const nodes = [
       node('a', 'SUCCEEDED', { attempt: 1, startedAt: 0, endedAt: 10 }),
       node('b', 'SUCCEEDED', { attempt: 1, startedAt: 0, endedAt: 40 }),
       node('c', 'SUCCEEDED', { attempt: 1, startedAt: 47, endedAt: 60 }),
-      node('d', 'SUCCEEDED', { attempt: 2, startedAt: 1060, endedAt: 1070 }),
+      node('d', 'SUCCEEDED', { attempt: 2, startedAt: 62, endedAt: 1070 }),
       node('e', 'SKIPPED', { endedAt: 60 }),
     ];
     const upstreams = new Map([
@@ -67,7 +67,10 @@ describe('hops', () => {
       ['d', ['c']],
       ['e', ['c']],
     ]);
-    expect(hops(nodes, upstreams)).toEqual([{ node: 'c', milliseconds: 7 }]);
+    expect(hops(nodes, upstreams)).toEqual([
+      { node: 'c', milliseconds: 7 },
+      { node: 'd', milliseconds: 2 },
+    ]);
   });
 
   it('has a median', () => {
