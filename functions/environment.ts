@@ -1,0 +1,76 @@
+/** What the entries of our functions share: the environment read by a schema, and the ports made from it. */
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { z } from 'zod';
+import { createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
+import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
+import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
+import type { PassDeps, PassLine } from '#scheduler/deps.ts';
+
+const seconds = z.coerce.number().positive();
+
+const environmentSchema = z.object({
+  MILLRACE_INSTALLATION: z.string().min(1).default('millrace'),
+  MILLRACE_TABLE: z.string().min(1),
+  MILLRACE_BUS: z.string().min(1),
+  MILLRACE_INBOX_URL: z.url(),
+  MILLRACE_LAMBDA_ENGINE_ARN: z.string().startsWith('arn:'),
+  MILLRACE_TICK_SECONDS: seconds.default(60),
+  MILLRACE_PASS_SECONDS: seconds.default(30),
+});
+
+/** The environment of one of our functions. */
+export type Environment = z.output<typeof environmentSchema>;
+
+/** What a function reports with. */
+export interface Reporting {
+  readonly logger: Logger;
+  /** Counts something, as a CloudWatch metric. */
+  readonly count: (name: string, by?: number) => void;
+}
+
+/**
+ * Reads the environment.
+ * @throws Error that names every variable that is missing or wrong
+ */
+export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const checked = environmentSchema.safeParse(variables);
+  if (checked.success) return checked.data;
+  const wrong = checked.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new Error(`the environment of the function is not complete: ${wrong.join('; ')}`);
+}
+
+/** Makes the logger and the counters of a function. */
+export function createReporting(functionName: string, environment: Environment): Reporting {
+  const serviceName = `${environment.MILLRACE_INSTALLATION}-${functionName}`;
+  const metrics = new Metrics({ namespace: 'Millrace', serviceName });
+  return {
+    logger: new Logger({ serviceName }),
+    count(name, by = 1) {
+      metrics.addMetric(name, MetricUnit.Count, by);
+      metrics.publishStoredMetrics();
+    },
+  };
+}
+
+/** Makes all that passes and commands work with, over AWS. */
+export function createPassDeps(environment: Environment, { logger }: Reporting): PassDeps {
+  const ports = createAwsPorts({
+    table: environment.MILLRACE_TABLE,
+    bus: environment.MILLRACE_BUS,
+    inboxUrl: environment.MILLRACE_INBOX_URL,
+    clients: createAwsClients(),
+  });
+  return {
+    ...ports,
+    evaluator: createWorkerEvaluator(),
+    engines: new Map([['lambda', { stateMachineArn: environment.MILLRACE_LAMBDA_ENGINE_ARN }]]),
+    installation: environment.MILLRACE_INSTALLATION,
+    options: {
+      ...DEFAULT_STEP_OPTIONS,
+      tickMs: environment.MILLRACE_TICK_SECONDS * 1000,
+      passMs: environment.MILLRACE_PASS_SECONDS * 1000,
+    },
+    log: (line: PassLine) => logger.info('pass', { ...line }),
+  };
+}

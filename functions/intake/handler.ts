@@ -1,0 +1,92 @@
+/**
+ * The function behind the requests queue: requests of other systems, as EventBridge hands them over. A request that
+ * is no good is answered on the bus and never comes again; one that could not be stored now does.
+ */
+import middy from '@middy/core';
+import type { Context, SQSBatchResponse } from 'aws-lambda';
+import pMap from 'p-map';
+import { z } from 'zod';
+import type { Json } from '#domain/json.ts';
+import type { PassDeps } from '#scheduler/deps.ts';
+import { type EventHead, type Refusal, takeRequest } from './take-request.ts';
+
+/** Requests that are carried out at the same time. */
+const PARALLEL_REQUESTS = 5;
+/** Field problems that one answer holds. */
+const MAX_ERRORS = 20;
+
+const batchSchema = z.object({ Records: z.array(z.object({ messageId: z.string(), body: z.string() })) });
+
+/** Where the lines go. */
+export interface IntakeLog {
+  info(message: string, fields: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** What the function works with. */
+export interface IntakeHandlerDeps {
+  readonly pass: PassDeps;
+  readonly logger: IntakeLog;
+  /** Counts something, as a metric. */
+  readonly count: (name: string, by?: number) => void;
+}
+
+/** Makes the handler. */
+export function createHandler(deps: IntakeHandlerDeps) {
+  return middy<unknown, SQSBatchResponse, Error, Context>().handler(async (event) => {
+    const { Records: records } = batchSchema.parse(event);
+    const taken = await pMap(records, (record) => take(deps, record.body, record.messageId), {
+      concurrency: PARALLEL_REQUESTS,
+    });
+    const failed = records.filter((_record, at) => !taken[at]);
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  });
+}
+
+/** Takes one message; tells whether it is settled. */
+async function take(deps: IntakeHandlerDeps, body: string, messageId: string): Promise<boolean> {
+  try {
+    const taken = await takeRequest(deps.pass, body, messageId);
+    switch (taken.kind) {
+      case 'done':
+        deps.logger.info('request taken', { ...taken.head, run: taken.run });
+        return true;
+      case 'own':
+        // The rule leaves our own events out, so one that is here came by a rule that is wrong.
+        deps.count('OwnEventDropped');
+        deps.logger.warn('event of our own dropped', { ...taken.head });
+        return true;
+      case 'again':
+        deps.logger.warn('request put off', { ...taken.head, message: taken.message });
+        return false;
+      case 'refused':
+        await publishRefusal(deps.pass, taken.head, taken.refusal);
+        deps.count('RequestRefused');
+        deps.logger.info('request refused', { ...taken.head, ...taken.refusal });
+        return true;
+    }
+  } catch (error) {
+    deps.logger.error('request not taken', { messageId, error });
+    return false;
+  }
+}
+
+async function publishRefusal(deps: PassDeps, head: EventHead, refusal: Refusal): Promise<void> {
+  const { eventId, hops, source, detailType, pipeline, runId } = head;
+  const detail: Json = {
+    schemaVersion: 1,
+    hops: hops + 1,
+    eventId,
+    ...(source !== undefined && { source }),
+    ...(detailType !== undefined && { detailType }),
+    ...(pipeline !== undefined && { pipeline }),
+    ...(runId !== undefined && { runId }),
+    code: refusal.code,
+    message: refusal.message,
+    ...(refusal.errors && {
+      errors: refusal.errors.slice(0, MAX_ERRORS).map(({ path, code, message }) => ({ path, code, message })),
+    }),
+  };
+  await deps.bus.publish([{ source: 'millrace.intake', detailType: 'RunRejected', detail }]);
+}
