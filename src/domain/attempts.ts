@@ -176,10 +176,7 @@ function seenMissing(draft: Draft, flight: Flight): void {
     }
     return;
   }
-  if (!flight.confirmed) {
-    putFlight(draft, { ...flight, pollAt: nextPollAt(draft.now, 0, draft.options) });
-    return;
-  }
+  if (!flight.confirmed) return;
   const missingSince = flight.missingSince ?? draft.readAt;
   const grace = Math.max(LOST_GRACE_MS, 2 * draft.options.tickMs);
   if (draft.readAt - missingSince < grace) {
@@ -196,13 +193,12 @@ function seenMissing(draft: Draft, flight: Flight): void {
 /** Applies what StartExecution said. */
 export function applyAnswer(draft: Draft, answer: StartAnswer): void {
   const flight = liveFlight(draft, answer);
-  if (!flight || flight.ending) return;
+  if (!flight || flight.ending || flight.confirmed) return;
   switch (answer.answer) {
     case 'started':
     case 'exists': {
-      if (flight.confirmed) return;
       const { throttled: _answered, ...rest } = flight;
-      putFlight(draft, { ...rest, phase: 'running', confirmed: true });
+      putFlight(draft, { ...rest, phase: 'running', confirmed: true, since: draft.now });
       return;
     }
     case 'later': {

@@ -22,9 +22,13 @@ export function nextPollAt(now: number, polls: number, options: StepOptions): nu
   return floorToTick(now + wait, options);
 }
 
-/** When an attempt's own time is over (ms since the epoch). */
+/**
+ * When a confirmed attempt's own time is over (ms since the epoch). One whose start was never confirmed may have to
+ * be started yet, so its time does not run: a crash must not turn a short timeout into a failure.
+ */
 export function deadlineOf(pipeline: CompiledPipeline, flight: Flight): number {
-  return flight.startedAt + (pipeline.nodes[flight.node]?.timeoutMs ?? 0);
+  if (!flight.confirmed) return Number.POSITIVE_INFINITY;
+  return flight.since + (pipeline.nodes[flight.node]?.timeoutMs ?? 0);
 }
 
 /** When the run's own time is over, if it has a limit. */

@@ -38,7 +38,7 @@ export interface Flight {
   readonly phase: 'starting' | 'running' | 'stopping' | 'retry';
   /** When the attempt was started by a commit (ms since the epoch); fixes `$now()` for the attempt. */
   readonly startedAt: number;
-  /** When the present phase began (ms since the epoch). */
+  /** When the present phase began (ms since the epoch); of an attempt under way, since when its time runs. */
   readonly since: number;
   /** When to look at it next (ms since the epoch). In phase `retry`, when the next attempt is due. */
   readonly pollAt: number;

@@ -57,9 +57,9 @@ export function step(
   let output: Json | undefined;
   if (!isRunOver(run.state)) {
     if (run.state === 'QUEUED' && !facts.stop) begin(draft);
-    for (const answer of facts.answers ?? []) applyAnswer(draft, answer);
     for (const result of facts.results ?? []) applyResult(draft, result);
     for (const observation of facts.observations ?? []) applyObservation(draft, observation);
+    for (const answer of facts.answers ?? []) applyAnswer(draft, answer);
     applyDeadlines(draft);
     orderStop(draft);
     orderFailFast(draft);

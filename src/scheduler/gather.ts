@@ -1,6 +1,6 @@
 /** Gathers the facts of a pass: results that events brought, and looks at the executions that are due for one. */
 import pMap from 'p-map';
-import { deadlineOf } from '#domain/due.ts';
+import { flightDueAt } from '#domain/due.ts';
 import { parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
 import {
   type AttemptResult,
@@ -12,6 +12,7 @@ import {
 } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Flight, RunRecord } from '#domain/run.ts';
+import type { ExecutionSeen } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateWanted, executionInput } from './evaluation.ts';
 
@@ -83,7 +84,7 @@ export async function gather(deps: PassDeps, reading: Reading, completions: read
 
 function isDue(pipeline: CompiledPipeline, flight: Flight, now: number): boolean {
   if (flight.phase === 'retry') return false;
-  return flight.pollAt <= now || (flight.phase !== 'stopping' && deadlineOf(pipeline, flight) <= now);
+  return flightDueAt(pipeline, flight) <= now;
 }
 
 async function takeCompletion(deps: PassDeps, reading: Reading, completion: Completion, gathered: Gathered) {
@@ -95,37 +96,40 @@ async function takeCompletion(deps: PassDeps, reading: Reading, completion: Comp
     gathered.results.push(await deps.runs.putResult(reading.run, result));
   } else if (flight) {
     gathered.polled += 1;
-    if (!(await describe(deps, reading, flight, gathered))) gathered.unanswered += 1;
+    if ((await describe(deps, reading, flight, gathered)) !== 'ended') gathered.unanswered += 1;
   }
 }
 
-/** Looks at one execution: asks for its start again, or for its stop, where that is still open. */
+/** Looks at one execution: asks for its stop again, or for its start where there is no sign of it yet. */
 async function look(deps: PassDeps, reading: Reading, flight: Flight, gathered: Gathered): Promise<void> {
   gathered.polled += 1;
   if (flight.ending) {
     gathered.stopped += 1;
     await stopExecution(deps, reading.run, flight);
-  } else if (!flight.confirmed) {
-    const [answer] = await startExecutions(deps, reading, [flight]);
-    if (!answer) return;
-    gathered.answers.push(answer);
-    gathered.started += 1;
-    if (answer.answer === 'later' || answer.answer === 'refused') return;
   }
-  await describe(deps, reading, flight, gathered);
+  const seen = await describe(deps, reading, flight, gathered);
+  if (seen !== 'missing' || flight.ending || flight.confirmed) return;
+  const answers = await startExecutions(deps, reading, [flight]);
+  gathered.started += answers.length;
+  gathered.answers.push(...answers);
 }
 
-/** Asks for an execution's status and keeps what it says. Tells whether there was an answer. */
-async function describe(deps: PassDeps, reading: Reading, flight: Flight, gathered: Gathered): Promise<boolean> {
+/** Asks for an execution's status and keeps what it says. */
+async function describe(
+  deps: PassDeps,
+  reading: Reading,
+  flight: Flight,
+  gathered: Gathered,
+): Promise<ExecutionSeen['kind']> {
   const { node, attempt } = flight;
   const seen = await deps.executions.describe(machineOf(reading.run, flight), nameOf(deps, reading.run, flight));
   if (seen.kind !== 'ended') {
     gathered.observations.push({ node, attempt, seen: seen.kind });
-    return seen.kind !== 'unanswered';
+    return seen.kind;
   }
   const { kind: _kind, ...end } = seen;
   gathered.results.push(await deps.runs.putResult(reading.run, { node, attempt, ...end }));
-  return true;
+  return seen.kind;
 }
 
 /** Stops an execution; whether that took is seen when its end is. */

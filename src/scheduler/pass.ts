@@ -24,6 +24,8 @@ import { loadPipeline } from './pipelines.ts';
 const MAX_READINGS = 10;
 /** Commits of one reading; more is left to a ring. */
 const MAX_COMMITS = 5;
+/** Longest delay of a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const LONGEST_DELAY_MS = 900_000;
 /** Decisions that a run holds before they go to the history. */
 const HELD_DECISIONS = 20;
 const HELD_NODES = 100;
@@ -215,17 +217,18 @@ async function carryOut(
   await ring(deps, run, before, again);
   const owes = owesAnnouncement(run, saysNodes(pipeline));
   if (owes) await announce(deps, pipeline, run);
-  const unsettled = answers.filter((answer) => answer.answer === 'later' || answer.answer === 'refused');
-  if (!owes && unsettled.length === 0) return undefined;
-  return { engines: deps.engines, answers: unsettled, ...(owes && { announced: true }) };
+  const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
+  if (!owes && !isUnsettled) return undefined;
+  // That a start was confirmed is not worth a commit of its own: the pass that polls it finds out.
+  return { engines: deps.engines, answers: isUnsettled ? answers : [], ...(owes && { announced: true }) };
 }
 
-/** Rings the run itself: at once where more can be decided, and in time for what is due before the next tick. */
+/** Rings the run itself: at once where more can be decided, and in time for what must not wait for a tick. */
 async function ring(deps: PassDeps, run: RunRecord, before: RunRecord, again: boolean): Promise<void> {
   if (again) await deps.inbox.ring(run.id);
   const wake = wakeAt(run);
   const now = deps.clock.now();
-  if (wake === undefined || wake - now >= deps.options.tickMs) return;
+  if (wake === undefined || wake - now > LONGEST_DELAY_MS) return;
   const known = wakeAt(before);
   if (known !== undefined && known <= wake && known > now) return;
   await deps.inbox.ring(run.id, Math.max(0, Math.ceil((wake - now) / 1000)));

@@ -107,6 +107,7 @@ export class World {
   private readonly tickMs: number;
   private nextTickAt: number;
   private stopAt: number | undefined;
+  private forgetAt: number | undefined;
   private invocations = 0;
 
   constructor(scenario: Scenario, faults: Faults = {}) {
@@ -127,6 +128,11 @@ export class World {
     this.send({ run: this.run.id, completion: undefined, visibleAt: this.now });
     while (this.ticks < maxTicks && !(await this.isQuiet())) await this.once();
     await checkFinally(this);
+  }
+
+  /** Makes Step Functions forget all executions that run at a time (ms after the world's beginning), without a word. */
+  deleteExecutionsAt(afterMs: number): void {
+    this.forgetAt = this.now + afterMs;
   }
 
   private async isQuiet(): Promise<boolean> {
@@ -155,7 +161,7 @@ export class World {
   private async pass(): Promise<void> {
     const times = [this.nextTickAt, ...this.messages.map((message) => message.visibleAt)];
     times.push(...this.ends.map((end) => end.at), ...this.frozen.map((frozen) => frozen.wakeAt));
-    if (this.stopAt !== undefined) times.push(this.stopAt);
+    for (const time of [this.stopAt, this.forgetAt]) if (time !== undefined) times.push(time);
     this.now = Math.max(this.now, Math.min(...times));
     for (const frozen of this.frozen.splice(0)) {
       if (frozen.wakeAt <= this.now) await this.finish(frozen.operation);
@@ -165,6 +171,7 @@ export class World {
       if (end.at <= this.now) this.executions.end(end.execution.name, end.end);
       else this.ends.push(end);
     }
+    if (this.forgetAt !== undefined && this.forgetAt <= this.now) this.forget();
     if (this.stopAt !== undefined && this.stopAt <= this.now) {
       this.stopAt = undefined;
       await this.stop();
@@ -174,6 +181,14 @@ export class World {
       this.ticks += 1;
       await this.invoke('tick', undefined, (deps) => runTick(deps));
     }
+  }
+
+  private forget(): void {
+    this.forgetAt = undefined;
+    for (const [key, execution] of this.executions.started) {
+      if (execution.status === 'RUNNING') this.executions.started.delete(key);
+    }
+    this.ends.splice(0);
   }
 
   private async deliver(message: Message): Promise<void> {

@@ -1,0 +1,86 @@
+/** Works through a batch of the inbox: one pass a run, however many messages speak of it. */
+import pMap from 'p-map';
+import type { PassDeps } from './deps.ts';
+import type { Completion } from './gather.ts';
+import { type InboxMessage, parseInboxMessage } from './inbox-message.ts';
+import { runPass } from './pass.ts';
+
+/** Runs that one invocation works on at the same time. */
+const PARALLEL_RUNS = 10;
+
+/** A message as the queue hands it over. */
+export interface QueuedMessage {
+  readonly messageId: string;
+  readonly body: string;
+}
+
+/** What a batch came to. */
+export interface BatchOutcome {
+  /** Messages that have to come again. */
+  readonly failures: readonly string[];
+  /** Events of our own that a rule let through, and were dropped. */
+  readonly echoes: number;
+}
+
+/** Told about what went wrong with a message or a run; the batch goes on. */
+export type BatchTrouble = (what: string, error: unknown) => void;
+
+interface Work {
+  readonly messageIds: string[];
+  readonly completions: Completion[];
+}
+
+/** Handles a batch. One bad message or run never fails the others. */
+export async function workBatch(
+  deps: PassDeps,
+  messages: readonly QueuedMessage[],
+  trouble: BatchTrouble,
+): Promise<BatchOutcome> {
+  const failures: string[] = [];
+  const byRun = new Map<string, Work>();
+  let echoes = 0;
+  for (const { messageId, body } of messages) {
+    const message = read(deps, body, trouble);
+    if (!message) failures.push(messageId);
+    else if (message.kind === 'echo') echoes += 1;
+    else if (message.kind === 'ring' || message.kind === 'completion') {
+      const work = byRun.get(message.run) ?? { messageIds: [], completions: [] };
+      byRun.set(message.run, work);
+      work.messageIds.push(messageId);
+      if (message.kind === 'completion') work.completions.push(message.completion);
+    }
+  }
+  const passes = await pMap(byRun, ([run, work]) => workRun(deps, run, work, trouble), { concurrency: PARALLEL_RUNS });
+  return { failures: [...failures, ...passes.flat()], echoes };
+}
+
+function read(deps: PassDeps, body: string, trouble: BatchTrouble): InboxMessage | undefined {
+  try {
+    return parseInboxMessage(body, deps.installation);
+  } catch (error) {
+    trouble('a message of the inbox cannot be read', error);
+    return undefined;
+  }
+}
+
+/** One pass for all messages of a run; gives the messages that have to come again. */
+async function workRun(deps: PassDeps, run: string, work: Work, trouble: BatchTrouble): Promise<readonly string[]> {
+  try {
+    const outcome = await runPass(deps, run, { completions: work.completions });
+    switch (outcome.kind) {
+      case 'done':
+        return outcome.unanswered > 0 ? work.messageIds : [];
+      case 'missing':
+        return [];
+      case 'busy':
+        return work.messageIds;
+      case 'newer':
+      case 'damaged':
+        trouble(`run ${run} cannot be read`, outcome.error);
+        return work.messageIds;
+    }
+  } catch (error) {
+    trouble(`the pass over run ${run} failed`, error);
+    return work.messageIds;
+  }
+}

@@ -1,0 +1,53 @@
+/** What arrives in the inbox. Each message is parsed before it is used; none of them carries a state. */
+import { z } from 'zod';
+import type { Completion } from './gather.ts';
+import { completionOf } from './gather.ts';
+
+const ring = z.object({ kind: z.literal('ring'), run: z.string() });
+
+/** Made by the rule on the default bus from `aws.states` events; an output too large for an event is not there. */
+const execution = z.object({
+  kind: z.literal('execution'),
+  name: z.string(),
+  status: z.enum(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']),
+  output: z.string().nullish(),
+  startDate: z.coerce.number(),
+  stopDate: z.coerce.number(),
+});
+
+const message = z.discriminatedUnion('kind', [ring, execution]);
+
+/** An event of the installation's own bus, as EventBridge wraps it. */
+const busEvent = z.object({ source: z.string(), 'detail-type': z.string(), detail: z.unknown() });
+
+/** A message of the inbox, read. */
+export type InboxMessage =
+  | { readonly kind: 'ring'; readonly run: string }
+  | { readonly kind: 'completion'; readonly run: string; readonly completion: Completion }
+  /** Published by this very function: a rule let it through that should not have. */
+  | { readonly kind: 'echo'; readonly detailType: string }
+  | { readonly kind: 'change'; readonly detailType: string }
+  /** An execution that only looks like one of ours. */
+  | { readonly kind: 'foreign' };
+
+/**
+ * Reads a message.
+ * @throws z.ZodError, SyntaxError for one that is none: it goes to the dead letters in the end
+ */
+export function parseInboxMessage(body: string, installation: string): InboxMessage {
+  const value: unknown = JSON.parse(body);
+  if (typeof value === 'object' && value !== null && 'detail-type' in value) {
+    const event = busEvent.parse(value);
+    const kind = event.source === 'millrace.scheduler' ? 'echo' : 'change';
+    return { kind, detailType: event['detail-type'] };
+  }
+  const read = message.parse(value);
+  if (read.kind === 'ring') return read;
+  const told = completionOf(installation, read.name, {
+    status: read.status,
+    ...(read.output && { output: read.output }),
+    startedAt: read.startDate,
+    endedAt: read.stopDate,
+  });
+  return told ? { kind: 'completion', ...told } : { kind: 'foreign' };
+}
