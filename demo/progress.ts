@@ -26,11 +26,17 @@ export interface NodeChange {
 }
 
 /**
- * Shows the nodes of a run as they go, until the run has ended.
+ * Follows the nodes of a run until it has ended.
  *
+ * @param show told of each change, and how wide the longest node id is @default prints a line
  * @throws Error if it has not ended after `limitMs`
  */
-export async function follow(api: Api, runId: string, limitMs: number): Promise<{ run: Run; nodes: Node[] }> {
+export async function follow(
+  api: Api,
+  runId: string,
+  limitMs: number,
+  show: (change: NodeChange, begun: number, width: number) => void = showChange,
+): Promise<{ run: Run; nodes: Node[] }> {
   const begun = Date.now();
   let seen = new Map<string, Node>();
   let width = 0;
@@ -39,7 +45,7 @@ export async function follow(api: Api, runId: string, limitMs: number): Promise<
     const run = await api.run(runId);
     const nodes = await api.nodes(runId);
     width ||= Math.max(...nodes.map(({ id }) => id.length));
-    for (const change of changes(seen, nodes, Date.now())) showChange(change, begun, width);
+    for (const change of changes(seen, nodes, Date.now())) show(change, begun, width);
     if (ENDED.has(run.state)) return { run, nodes };
     if (Date.now() - begun > limitMs)
       throw new Error(`The run has not ended after ${duration(limitMs)}: ${run.message}`);

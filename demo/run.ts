@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Host, startHost, synthesizeApp } from '#local/host.ts';
 import { Api } from './api.ts';
@@ -15,6 +16,9 @@ import { flightsOutput, judge } from './verdict.ts';
 
 const RUN_LIMIT_MS = 300_000;
 
+/** Where synthesized templates are kept for the next time. */
+const assemblies = fileURLToPath(new URL('../node_modules/.cache/millrace/', import.meta.url));
+
 /** Does one step and says how long it took. */
 async function step<T>(what: string, work: () => Promise<T>, say: (result: T) => string = () => ''): Promise<T> {
   const begun = performance.now();
@@ -25,10 +29,7 @@ async function step<T>(what: string, work: () => Promise<T>, say: (result: T) =>
 
 async function hostApp(options: DemoOptions, data: string): Promise<Host> {
   const functionsDir = join(exampleFolder, 'functions');
-  const outDir = join(data, 'cdk.out');
-  const cdkOut = await step('CDK app synthesized', () =>
-    synthesizeApp({ app: 'node infra/app.ts', functionsDir, outDir }),
-  );
+  const cdkOut = await step('CDK app synthesized', () => synthesizeApp({ functionsDir, outDir: assemblies }));
   return await step(
     'its template hosted',
     () =>

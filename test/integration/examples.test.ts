@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Host, startHost, synthesizeApp } from '#local/host.ts';
+import { Api, type Node, type Run } from '../../demo/api.ts';
+import { follow } from '../../demo/progress.ts';
+
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+/** A pipeline in `examples/`, its input, and how its run has to end: by node its state and its number of attempts. */
+const cases: {
+  file: string;
+  input?: unknown;
+  run: Partial<Run>;
+  nodes: Record<string, [state: string, attempts: number]>;
+}[] = [
+  {
+    file: 'retry/pipeline.yaml',
+    run: { state: 'SUCCEEDED', output: 3 },
+    nodes: { flaky: ['SUCCEEDED', 3], picky: ['FAILED', 1], after: ['SUCCEEDED', 1] },
+  },
+  {
+    file: 'when/pipeline.yaml',
+    input: { rows: 3 },
+    run: { state: 'SUCCEEDED', output: 'done' },
+    nodes: {
+      extract: ['SUCCEEDED', 1],
+      load: ['SUCCEEDED', 1],
+      'nothing-to-do': ['SKIPPED', 0],
+      announce: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'failure/pipeline.yaml',
+    run: { state: 'FAILED', message: expect.stringContaining('load') },
+    nodes: {
+      extract: ['SUCCEEDED', 1],
+      load: ['FAILED', 1],
+      publish: ['UPSTREAM_FAILED', 0],
+      archive: ['SUCCEEDED', 1],
+      index: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'failure/allow-failure.yaml',
+    run: { state: 'SUCCEEDED', output: { thumbnails: 'FAILED', error: 'this step was asked to fail' } },
+    nodes: {
+      upload: ['SUCCEEDED', 1],
+      thumbnails: ['FAILED', 1],
+      gallery: ['UPSTREAM_FAILED', 0],
+      publish: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'triggers/pipeline.yaml',
+    run: { state: 'SUCCEEDED' },
+    nodes: {
+      good: ['SUCCEEDED', 1],
+      bad: ['FAILED', 1],
+      skipped: ['SKIPPED', 0],
+      all_success: ['UPSTREAM_FAILED', 0],
+      all_done: ['SUCCEEDED', 1],
+      one_success: ['SUCCEEDED', 1],
+      one_failed: ['SUCCEEDED', 1],
+      all_failed: ['SKIPPED', 0],
+      none_failed: ['UPSTREAM_FAILED', 0],
+      none_failed_min_one_success: ['UPSTREAM_FAILED', 0],
+      none_skipped: ['SKIPPED', 0],
+      always: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'timeouts/pipeline.yaml',
+    run: { state: 'SUCCEEDED', output: { stuckOnce: { attempt: 2 }, stuck: 'States.Timeout' } },
+    nodes: { 'stuck-once': ['SUCCEEDED', 2], stuck: ['TIMED_OUT', 1], after: ['SUCCEEDED', 1] },
+  },
+];
+
+/** All functions of the examples in one folder, as links: one host for all. */
+async function linkFunctions(folder: string): Promise<void> {
+  await mkdir(folder);
+  for (const { file } of cases) {
+    const functions = join(examples, file, '..', 'functions');
+    for (const name of await readdir(functions))
+      await symlink(join(functions, name), join(folder, name)).catch(() => {});
+  }
+}
+
+let folder: string;
+let host: Host;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-examples-'));
+  await linkFunctions(join(folder, 'functions'));
+  const cdkOut = await synthesizeApp({ functionsDir: join(folder, 'functions'), outDir: join(folder, 'cdk.out') });
+  host = await startHost({ cdkOut, dataDir: join(folder, 'data'), port: 0 });
+});
+afterAll(async () => {
+  await host?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('the examples end as their first lines say', () => {
+  it.each(cases)('$file', async ({ file, input = {}, run, nodes }) => {
+    const api = new Api(host.url);
+    const text = await readFile(join(examples, file), 'utf8');
+    const { name } = parse(text);
+    await api.putPipeline(name, text, 'application/yaml');
+    const { id } = await api.startRun(name, input, file);
+    const ended = await follow(api, id, 60_000, () => {});
+    const found = ended.nodes.map(({ id: node, state, attempt }: Node) => [node, [state, attempt]]);
+    expect(Object.fromEntries(found)).toEqual(nodes);
+    expect(ended.run).toMatchObject(run);
+  });
+});
