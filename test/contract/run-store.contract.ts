@@ -88,6 +88,15 @@ export function describeAggregates(backend: string, open: () => Promise<RunStore
       expect(await store.readRun(first.id)).toEqual(first);
     });
 
+    it('takes a create that is repeated, by its nonce, for the one that made the run', async () => {
+      const run = sampleRun();
+      await store.createRun(run);
+      const next = { ...run, rev: 2, nodes: 'Srp' };
+      await store.commitRun(next, 1);
+      expect(await store.createRun(run)).toEqual({ created: true });
+      expect(await store.readRun(run.id)).toEqual(next);
+    });
+
     it('creates one of two runs that are created at once', async () => {
       const runs = ['aaaaaaaa', 'bbbbbbbb', 'cccccccc'].map((nonce) => sampleRun({ id: 'a'.repeat(26), nonce }));
       const answers = await Promise.all(runs.map((run) => store.createRun(run)));

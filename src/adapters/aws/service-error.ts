@@ -36,6 +36,8 @@ const THROTTLE_TEXT = /\brate exceeded\b|\btoo many requests\b|\bthrottl(ed|ing)
 const serviceError = z.object({
   name: z.string().catch('Error'),
   message: z.string().catch(''),
+  // Set on what the service itself said, and on nothing else: an answer that cannot be read has a status, too.
+  $fault: z.string().optional().catch(undefined),
   $metadata: z
     .object({ httpStatusCode: z.number().optional().catch(undefined) })
     .optional()
@@ -46,13 +48,16 @@ const serviceError = z.object({
 export function toServiceFailure(error: unknown): ServiceFailure {
   const parsed = serviceError.safeParse(error);
   if (!parsed.success) return { kind: 'unanswered', code: 'Error', message: String(error) };
-  const { name, message, $metadata } = parsed.data;
-  return { kind: kindOf(name, message, $metadata?.httpStatusCode), code: name, message: message || name };
+  const { name, message, $fault, $metadata } = parsed.data;
+  const isJudged = $fault === 'client' && isRefusal($metadata?.httpStatusCode);
+  return { kind: isJudged ? kindOf(name, message) : 'unanswered', code: name, message: message || name };
 }
 
-function kindOf(code: string, message: string, status: number | undefined): ServiceFailure['kind'] {
+function isRefusal(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && status !== 429;
+}
+
+function kindOf(code: string, message: string): ServiceFailure['kind'] {
   if (JUDGEMENTS.has(code)) return 'refused';
-  // No status: the request or its answer was lost on the way.
-  if (status === undefined || status === 429 || status >= 500) return 'unanswered';
   return NO_JUDGEMENT.test(code) || THROTTLE_TEXT.test(message) ? 'unanswered' : 'refused';
 }

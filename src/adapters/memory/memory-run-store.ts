@@ -25,9 +25,12 @@ function aggregates(stored: Map<string, PackedRun>) {
   return {
     async createRun(run: RunRecord) {
       const known = stored.get(run.id);
-      if (known) return { created: false as const, run: unpackRun(known) };
-      stored.set(run.id, packRun(run));
-      return { created: true as const };
+      if (!known) {
+        stored.set(run.id, packRun(run));
+        return { created: true as const };
+      }
+      const found = unpackRun(known);
+      return found.nonce === run.nonce ? { created: true as const } : { created: false as const, run: found };
     },
     async readRun(id: string) {
       const known = stored.get(id);

@@ -1,0 +1,80 @@
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { afterAll, beforeAll } from 'vitest';
+import { createSfnExecutions } from '#adapters/aws/sfn-executions.ts';
+import { createMemoryExecutions, type MemoryExecutions } from '#adapters/memory/memory-executions.ts';
+import { describeExecutions, type ExecutionsHarness } from './executions.contract.ts';
+import { CREATED } from './sample-run.ts';
+import { failure, type ServiceAnswer, type ServiceCall, startScriptedService } from './scripted-service.ts';
+
+function openMemory(): ExecutionsHarness & { readonly executions: MemoryExecutions } {
+  let now = CREATED;
+  const executions = createMemoryExecutions({ now: () => now });
+  return {
+    executions,
+    end(name, end) {
+      now = CREATED + 1_000;
+      executions.end(name, end);
+      now = CREATED;
+    },
+  };
+}
+
+let service: Awaited<ReturnType<typeof startScriptedService>>;
+let client: SFNClient;
+
+beforeAll(async () => {
+  service = await startScriptedService('AWSStepFunctions');
+  client = new SFNClient(service.clientConfig);
+});
+
+afterAll(async () => {
+  client.destroy();
+  await service.close();
+});
+
+/** Speaks Step Functions' protocol from the executions in memory, which are looked at without a port between. */
+function answerFrom({ started }: MemoryExecutions, { api, body }: ServiceCall): ServiceAnswer {
+  if (api === 'StartExecution') {
+    const { stateMachineArn, name, input } = body as Record<string, string>;
+    const key = `${stateMachineArn}/${name}`;
+    const known = started.get(key);
+    if (known && (known.status !== 'RUNNING' || known.input !== input)) {
+      return failure('ExecutionAlreadyExists', `Execution Already Exists: '${name}'`);
+    }
+    if (!known) {
+      started.set(key, {
+        stateMachineArn: stateMachineArn as string,
+        name: name as string,
+        input: input as string,
+        startedAt: CREATED,
+        status: 'RUNNING',
+      });
+    }
+    return { body: { executionArn: 'arn', startDate: CREATED / 1000 } };
+  }
+  const [account, machine, name] = String(body['executionArn']).split(/:execution:|:(?=[^:]*$)/);
+  const execution = started.get(`${account}:stateMachine:${machine}/${name}`);
+  if (!execution) return failure('ExecutionDoesNotExist', 'Execution Does Not Exist');
+  if (api === 'StopExecution') {
+    if (execution.status === 'RUNNING') Object.assign(execution, { status: 'ABORTED', endedAt: CREATED });
+    return { body: { stopDate: CREATED / 1000 } };
+  }
+  return {
+    body: {
+      executionArn: body['executionArn'],
+      stateMachineArn: execution.stateMachineArn,
+      status: execution.status,
+      startDate: execution.startedAt / 1000,
+      ...(execution.endedAt !== undefined && { stopDate: execution.endedAt / 1000 }),
+      ...(execution.output !== undefined && { output: execution.output }),
+      ...(execution.error && { error: execution.error.name, cause: execution.error.message }),
+    },
+  };
+}
+
+describeExecutions('memory', async () => openMemory());
+describeExecutions("Step Functions' protocol", async () => {
+  const memory = openMemory();
+  service.script((call) => answerFrom(memory.executions, call));
+  return { executions: createSfnExecutions(client), end: memory.end };
+});

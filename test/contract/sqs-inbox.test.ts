@@ -1,0 +1,100 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSqsInbox } from '#adapters/aws/sqs-inbox.ts';
+import type { Inbox } from '#ports/index.ts';
+import { ODD_TEXTS } from './sample-run.ts';
+import { failure, type ServiceCall, startScriptedService } from './scripted-service.ts';
+
+const QUEUE = 'http://127.0.0.1/123456789012/millrace-inbox';
+
+interface BatchEntry {
+  readonly Id: string;
+  readonly MessageBody: string;
+}
+
+let service: Awaited<ReturnType<typeof startScriptedService>>;
+let client: SQSClient;
+let inbox: Inbox;
+
+beforeAll(async () => {
+  service = await startScriptedService('AmazonSQS');
+  client = new SQSClient({ ...service.clientConfig, md5: false });
+  inbox = createSqsInbox(client, QUEUE);
+});
+
+afterAll(async () => {
+  client.destroy();
+  await service.close();
+});
+
+function entriesOf(call: ServiceCall): readonly BatchEntry[] {
+  return call.body['Entries'] as BatchEntry[];
+}
+
+function rungBy(calls: readonly ServiceCall[]): string[] {
+  return calls.flatMap((call) => entriesOf(call).map((entry) => JSON.parse(entry.MessageBody).run));
+}
+
+/** Takes all entries of a batch but those that `isLost` picks. */
+function take(call: ServiceCall, isLost: (entry: BatchEntry) => boolean = () => false) {
+  const Failed = entriesOf(call)
+    .filter(isLost)
+    .map(({ Id }) => ({ Id, Code: 'InternalError', Message: 'try again', SenderFault: false }));
+  return { body: { Successful: [], ...(Failed.length > 0 && { Failed }) } };
+}
+
+describe('SqsInbox', () => {
+  it.each([
+    [undefined, 0],
+    [0, 0],
+    [2, 2],
+    [900, 900],
+    [1.2, 2],
+    [1_000_000, 900],
+    [-1, 0],
+  ])('rings after a delay of %s s', async (delay, sent) => {
+    service.script(() => ({ body: { MessageId: 'm' } }));
+    await inbox.ring('run-1', delay);
+    expect(service.calls).toEqual([
+      {
+        api: 'SendMessage',
+        body: { QueueUrl: QUEUE, MessageBody: '{"kind":"ring","run":"run-1"}', DelaySeconds: sent },
+      },
+    ]);
+  });
+
+  it('rings many runs, ten a call', async () => {
+    service.script((call) => take(call));
+    const runs = Array.from({ length: 25 }, (_, at) => `run-${at}`);
+    await inbox.ringAll(runs);
+    expect(service.calls.map((call) => entriesOf(call).length)).toEqual([10, 10, 5]);
+    expect(rungBy(service.calls)).toEqual(runs);
+    await inbox.ringAll([]);
+    expect(service.calls).toHaveLength(3);
+  });
+
+  it('carries any id', async () => {
+    service.script((call) => take(call));
+    await inbox.ringAll(ODD_TEXTS);
+    expect(rungBy(service.calls)).toEqual(ODD_TEXTS);
+  });
+
+  it('sends again what was not taken, and only that', async () => {
+    service.script((call) => take(call, ({ Id }) => service.calls.length === 1 && Number(Id) % 4 === 3));
+    await inbox.ringAll(Array.from({ length: 10 }, (_, at) => `run-${at}`));
+    expect(service.calls).toHaveLength(2);
+    expect(rungBy(service.calls.slice(1))).toEqual(['run-3', 'run-7']);
+  });
+
+  it('gives up in the end, and says why', async () => {
+    service.script((call) => take(call, () => true));
+    await expect(inbox.ringAll(['a', 'b'])).rejects.toThrow('2 of 2 rings were not taken: InternalError: try again');
+    expect(service.calls.length).toBeLessThanOrEqual(5);
+  });
+
+  it('passes on that the queue is not there', async () => {
+    service.script(() => failure('QueueDoesNotExist', 'The specified queue does not exist.'));
+    await expect(inbox.ring('run-1')).rejects.toThrow('does not exist');
+    await expect(inbox.ringAll(['run-1'])).rejects.toThrow('does not exist');
+  });
+});
