@@ -15,6 +15,8 @@ export interface Stage {
   readonly flights: number;
   /** Part of the nodes that are over and failed; each with a message of its own. */
   readonly failed: number;
+  /** Nodes end in no order at all, the worst case for the vector. @default false: in topological order */
+  readonly isScattered?: boolean;
 }
 
 /** The stages that the table shows. */
@@ -27,6 +29,8 @@ export const STAGES: readonly Stage[] = [
   { name: 'middle, 500 flights', done: 0.4, flights: 500, failed: 0 },
   { name: 'all done', done: 1, flights: 0, failed: 0 },
   { name: 'middle, many failed', done: 0.6, flights: 5, failed: 0.3 },
+  { name: 'middle, scattered', done: 0.5, flights: 0, failed: 0, isScattered: true },
+  { name: 'middle, scattered, many failed', done: 0.5, flights: 0, failed: 0.3, isScattered: true },
   { name: 'all done, many failed', done: 1, flights: 0, failed: 0.3 },
 ];
 
@@ -47,7 +51,9 @@ export function runAt(nodes: number, stage: Stage): RunRecord {
   for (let node = 0; node < over; node++) if (pick(`failed ${node}`, 1_000) < stage.failed * 1_000) failed.add(node);
   const inFlight = Math.min(stage.flights, nodes - over);
   const vector = Array.from({ length: nodes }, (_, node) => {
-    if (node < over) return failed.has(node) ? 'F' : 'S';
+    const isOver = stage.isScattered ? pick(`over ${node}`, 1_000) < stage.done * 1_000 : node < over;
+    if (isOver) return failed.has(node) ? 'F' : 'S';
+    if (stage.isScattered) return 'p';
     return node < over + inFlight ? 'r' : 'p';
   });
   const decisions = decisionsOf(over, inFlight, failed);
