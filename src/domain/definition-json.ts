@@ -97,7 +97,8 @@ function refuseText(text: string, what: string, { errors, at }: Reading): void {
 function checkedNumber(value: number, { errors, at }: Reading): number {
   const isExact =
     Number.isFinite(value) && (Math.abs(value) <= 2 ** 53 || !Number.isInteger(value) || !isWritten(value));
-  if (isExact) return value;
+  // Stored text has no -0, so a definition has none either.
+  if (isExact) return value === 0 ? 0 : value;
   const message = Number.isFinite(value)
     ? `${value} is an integer beyond 2^53, which loses digits on its way; write it as text`
     : `${value} is no JSON number`;

@@ -83,19 +83,21 @@ function parseTree(text: string): Tree {
   try {
     return parse(text, { mode: 'json' });
   } catch (error) {
-    const { offset, message } = error as { readonly offset?: number; readonly message: string };
-    return { unexpectedAt: nativeOffset(text) ?? (message.includes('end of input') ? text.length : (offset ?? 0)) };
+    const { offset } = error as { readonly offset?: number };
+    return { unexpectedAt: nativeOffset(text) ?? offset ?? 0 };
   }
 }
 
-/** Where `JSON.parse` gives up, which is the better place if it names one. */
+/** Where `JSON.parse` gives up, which is the better place if its message names one. */
 function nativeOffset(text: string): number | undefined {
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    const position = / at position (\d+)/.exec((error as SyntaxError).message)?.[1];
-    return position === undefined ? undefined : Number(position);
+    const { message } = error as SyntaxError;
+    const position = / at position (\d+)/.exec(message)?.[1];
+    if (position !== undefined) return Number(position);
+    return message.includes('end of JSON input') ? text.length : undefined;
   }
 }
 
