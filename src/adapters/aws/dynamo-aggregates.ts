@@ -53,7 +53,7 @@ export function toAggregateItem(run: RunRecord): Item {
  * @throws DamagedRunError where the item is not what `toAggregateItem` writes
  * @throws NewerRunError where newer code wrote it
  */
-export function fromAggregateItem(id: string, item: unknown): RunRecord {
+function fromAggregateItem(id: string, item: unknown): RunRecord {
   const version = aggregateVersion.safeParse(item);
   if (version.success && version.data.c > RUN_SCHEMA_VERSION) throw new NewerRunError(id, version.data.c);
   const parsed = aggregateItem.safeParse(item);

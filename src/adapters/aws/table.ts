@@ -11,7 +11,7 @@ import type { ItemKey } from './table-keys.ts';
 export type Item = ItemKey & { readonly [attribute: string]: unknown };
 
 /** When an item may be put. Attribute names are written `#name` and need no declaration. */
-export interface Condition {
+interface Condition {
   readonly expression: string;
   readonly values?: { readonly [placeholder: string]: string | number };
 }
