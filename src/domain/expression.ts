@@ -8,8 +8,6 @@ import type { PathSegment } from './definition-path.ts';
 import { type ExpressionReferences, readsOf } from './expression-references.ts';
 import type { Json } from './json.ts';
 
-export type { ExpressionReferences } from './expression-references.ts';
-
 /** Limits of one expression. */
 export const EXPRESSION_LIMITS = {
   /** Characters between `{%` and `%}`. */
@@ -23,7 +21,7 @@ export const EXPRESSION_LIMITS = {
 } as const;
 
 /** Where an expression cannot be used, and why. */
-export interface ExpressionSyntaxError {
+interface ExpressionSyntaxError {
   readonly message: string;
   /** Characters into the expression at which its parser gave up. 0 where the whole is at fault. */
   readonly position: number;

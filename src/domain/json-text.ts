@@ -11,7 +11,7 @@ import { checkTree, type LocatedProblem } from './json-tree.ts';
 import { type TextPlace, TextPlaces } from './text-places.ts';
 
 /** An error in a text, always with its place. */
-export type TextError = DefinitionError & TextPlace;
+type TextError = DefinitionError & TextPlace;
 
 /** What {@link parseJsonStrict} found. */
 export type JsonTextResult =
