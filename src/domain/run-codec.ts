@@ -4,36 +4,17 @@
  * Reading checks every field: a damaged record is told from a good one before anything is decided from it.
  */
 import { z } from 'zod';
+import { fromDistances, toDistances } from './distances.ts';
+import { packedFlights, packFlights, unpackFlights } from './flight-codec.ts';
 import { isVector, type NodeCode } from './node-status.ts';
 import { REASONS } from './reasons.ts';
-import { type Decision, type Flight, RUN_SCHEMA_VERSION, type RunRecord } from './run.ts';
+import { type Decision, RUN_SCHEMA_VERSION, type RunRecord } from './run.ts';
 
 const STATES = ['QUEUED', 'RUNNING', 'PAUSED', 'STOPPING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] as const;
-const PHASES = ['starting', 'running', 'stopping', 'retry'] as const;
 
 const error = z.strictObject({ name: z.string(), message: z.string() });
 const time = z.number();
 const index = z.int().nonnegative();
-
-const packedFlight = z.tuple([
-  index, // node
-  index, // attempt
-  z.int().min(0).max(3), // phase
-  time, // startedAt, since creation
-  time, // since, after startedAt
-  time, // pollAt, after startedAt
-  index, // polls
-  index, // machine
-  z.union([z.literal(0), z.literal(1)]), // confirmed
-  z
-    .strictObject({
-      e: z.enum(['Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError']).optional(),
-      r: error.optional(),
-      m: time.optional(),
-      t: z.literal(1).optional(),
-    })
-    .optional(),
-]);
 
 const packedDecision = z.tuple([
   time, // at, since creation
@@ -70,7 +51,7 @@ const packedRun = z.strictObject({
   h: z.string(),
   x: z.string().refine(isVector, 'not a vector of node statuses'),
   m: z.array(z.string()),
-  f: z.array(packedFlight).optional(),
+  f: packedFlights.optional(),
   o: z
     .strictObject({
       kind: z.enum(['user', 'timeout', 'failFast']),
@@ -134,7 +115,7 @@ export function packRun(run: RunRecord): PackedRun {
     h: run.inputHash,
     x: run.nodes,
     m: [...run.machines],
-    f: run.flights.length > 0 ? run.flights.map((flight) => packFlight(flight, run.createdAt)) : undefined,
+    f: run.flights.length > 0 ? packFlights(run.flights, run.createdAt) : undefined,
     o: run.stop,
     F: run.firstBad,
     E: run.error,
@@ -193,7 +174,7 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     inputHash: packed.h,
     nodes: packed.x,
     machines: packed.m,
-    flights: (packed.f ?? []).map((flight) => unpackFlight(flight, created)),
+    flights: packed.f ? unpackFlights(packed.f, created) : [],
     ...(packed.o && {
       stop: { kind: packed.o.kind, at: packed.o.at, ...(packed.o.by !== undefined && { by: packed.o.by }) },
     }),
@@ -203,47 +184,6 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     decisions: (packed.d ?? []).map((decision) => unpackDecision(decision, created)),
     announced: { rev: packed.a[0], state: packed.a[1] },
     ...(stored.dueAt !== undefined && { dueAt: stored.dueAt }),
-  };
-}
-
-function packFlight(flight: Flight, created: number): z.input<typeof packedFlight> {
-  const extra = {
-    ...(flight.ending && { e: flight.ending }),
-    ...(flight.error && { r: flight.error }),
-    ...(flight.missingSince !== undefined && { m: flight.missingSince - flight.startedAt }),
-    ...(flight.throttled && { t: 1 as const }),
-  };
-  return [
-    flight.node,
-    flight.attempt,
-    PHASES.indexOf(flight.phase),
-    flight.startedAt - created,
-    flight.since - flight.startedAt,
-    flight.pollAt - flight.startedAt,
-    flight.polls,
-    flight.machine,
-    flight.confirmed ? 1 : 0,
-    ...(Object.keys(extra).length > 0 ? [extra] : []),
-  ] as z.input<typeof packedFlight>;
-}
-
-function unpackFlight(packed: z.output<typeof packedFlight>, created: number): Flight {
-  const [node, attempt, phase, started, since, pollAt, polls, machine, confirmed, extra] = packed;
-  const startedAt = started + created;
-  return {
-    node,
-    attempt,
-    phase: PHASES[phase] as Flight['phase'],
-    startedAt,
-    since: since + startedAt,
-    pollAt: pollAt + startedAt,
-    polls,
-    machine,
-    confirmed: confirmed === 1,
-    ...(extra?.e && { ending: extra.e }),
-    ...(extra?.r && { error: extra.r }),
-    ...(extra?.m !== undefined && { missingSince: extra.m + startedAt }),
-    ...(extra?.t && { throttled: true }),
   };
 }
 
@@ -277,18 +217,6 @@ function unpackDecision(packed: z.output<typeof packedDecision>, created: number
     ...(extra?.r && { error: extra.r }),
     ...(extra?.b !== undefined && { by: extra.b }),
   };
-}
-
-function toDistances(nodes: readonly number[]): number[] {
-  return nodes.map((node, at) => (at === 0 ? node : node - (nodes[at - 1] as number)));
-}
-
-function fromDistances(distances: readonly number[]): number[] {
-  let node = 0;
-  return distances.map((distance) => {
-    node += distance;
-    return node;
-  });
 }
 
 /** Writes decisions as a history item's text; `created` is the run's creation (ms since the epoch). */
