@@ -7,13 +7,13 @@
 export type IntrinsicCall = { readonly name: string; readonly args: readonly IntrinsicArgument[] };
 
 /** An argument: a nested call, a path into the state's input or context, or a value. */
-export type IntrinsicArgument =
+type IntrinsicArgument =
   | { readonly kind: 'call'; readonly call: IntrinsicCall }
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'value'; readonly value: unknown };
 
 /** An intrinsic function was called with something that it does not take. */
-export class IntrinsicError extends Error {
+class IntrinsicError extends Error {
   override readonly name = 'States.IntrinsicFailure';
 }
 

@@ -2,7 +2,7 @@ import type { Disk, KeyRange, Section } from '#local/disk.ts';
 
 /** Statuses of an execution. All but the first are final. */
 export const executionStatuses = ['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] as const;
-export type ExecutionStatus = (typeof executionStatuses)[number];
+type ExecutionStatus = (typeof executionStatuses)[number];
 
 /** An execution as it is kept. Dates are milliseconds since 1970, input and output JSON texts. */
 export type ExecutionRecord = {
@@ -19,7 +19,7 @@ export type ExecutionRecord = {
 };
 
 /** Which executions to list. */
-export type ExecutionQuery = {
+type ExecutionQuery = {
   readonly machineArn: string;
   /** @default any */
   readonly status?: ExecutionStatus;
@@ -29,7 +29,7 @@ export type ExecutionQuery = {
 };
 
 /** A page of executions, newest first; `next` is missing on the last one. */
-export type ExecutionPage = { readonly items: readonly ExecutionRecord[]; readonly next?: string };
+type ExecutionPage = { readonly items: readonly ExecutionRecord[]; readonly next?: string };
 
 /** Executions on disk. Nothing of them is kept in memory. */
 export type ExecutionStore = {

@@ -14,7 +14,7 @@ import { type HostedResource, type HostedTemplate, resolveTemplate } from '#loca
 import { createWireDispatch } from '#local/wire-dispatch.ts';
 import { createWireLog, type WireLog } from '#local/wire-log.ts';
 
-export { type SynthesisOptions, synthesizeApp } from '#local/synthesis.ts';
+export { synthesizeApp } from '#local/synthesis.ts';
 
 /** What to host, and how. */
 export type HostOptions = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { hostArn } from '#local/cloud-address.ts';
 import { type ExecutionRecord, executionStatuses } from '#local/execution-store.ts';
-import { ExecutionExistsError } from '#local/executions.ts';
+import { ExecutionExistsError, executionArn } from '#local/executions.ts';
 import { maxStateBytes } from '#local/lambda-task.ts';
 import type { HostedMachine, StateMachines } from '#local/state-machines.ts';
 import { WireError } from '#local/wire-answer.ts';
@@ -57,10 +57,7 @@ async function start(service: StateMachines, body: unknown): Promise<unknown> {
     return { executionArn: record.arn, startDate: record.startDate / 1000 };
   } catch (error) {
     if (!(error instanceof ExecutionExistsError)) throw error;
-    throw new WireError(
-      'ExecutionAlreadyExists',
-      `Execution Already Exists: '${hostArn('states', `execution:${machine.name}:${name}`)}'`,
-    );
+    throw new WireError('ExecutionAlreadyExists', `Execution Already Exists: '${executionArn(machine.name, name)}'`);
   }
 }
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { HostError } from '#local/host-error.ts';
 
 /** Which app to synthesize. */
-export type SynthesisOptions = {
+type SynthesisOptions = {
   /** The command that runs the app, as in cdk.json. @default 'node infra/app.ts' */
   readonly app?: string;
   /** A directory of users' functions, given to the app as the context value `functions`. */

@@ -3,7 +3,7 @@ import type { LoopbackAnswer, LoopbackRequest } from '#local/loopback-server.ts'
 import { type WireAnswer, WireError, wireFailure } from '#local/wire-answer.ts';
 
 /** A hosted service that speaks an AWS JSON protocol. */
-export type WireHandler = { handle(target: string, body: Buffer): Promise<WireAnswer> };
+type WireHandler = { handle(target: string, body: Buffer): Promise<WireAnswer> };
 
 /** The services by what their requests' `X-Amz-Target` begins with. */
 export type WireServices = {

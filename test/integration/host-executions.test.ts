@@ -28,6 +28,15 @@ const failing = `export const handler = async () => { class BadInput extends Err
 const crashing = `export const handler = async () => process.exit(3);`;
 const native = `export const handler = async () => process.kill(process.pid, 'SIGSEGV');`;
 const slow = `export const handler = async ({ ms = 60000 }) => { await new Promise((done) => setTimeout(done, ms)); return 'late'; };`;
+const values = `export const handler = async ({ kind }, context) => ({
+  none: () => undefined,
+  dropped: () => ({ a: undefined, b: NaN, c: new Date(0), d: () => {} }),
+  bigint: () => ({ n: 1n }),
+  text: () => { throw 'just text'; },
+  rejection: () => { Promise.reject(new Error('nobody waits')); return new Promise(() => setInterval(() => {}, 1000)); },
+  time: () => context.getRemainingTimeInMillis(),
+  surroundings: () => [process.env.HOME, process.send, process.env.AWS_LAMBDA_FUNCTION_NAME, context.awsRequestId.length],
+})[kind]();`;
 const huge = `export const handler = async () => 'x'.repeat(300_000);`;
 
 let folder: string;
@@ -40,7 +49,7 @@ beforeAll(async () => {
   const cdkOut = await writeAssembly({
     folder,
     own: { api: `export const handler = async () => ({ statusCode: 200, body: 'ok' });`, scheduler: recorder },
-    users: { echo, failing, crashing, native, slow, huge },
+    users: { echo, failing, crashing, native, slow, values, huge },
     environment: { RECORDS: path.join(folder, 'records') },
   });
   host = await startHost({ cdkOut, dataDir: path.join(folder, 'data'), port: 0 });
@@ -132,6 +141,34 @@ describe('an execution on the host', () => {
     expect((await ended('test-year')).status).toBe('SUCCEEDED');
   });
 
+  it.each([
+    ['none', null],
+    ['dropped', { b: null, c: '1970-01-01T00:00:00.000Z' }],
+    ['surroundings', [null, null, 'values', 36]],
+  ])('carries values as JSON does: %s', async (kind, output) => {
+    await start(`test-values-${kind}`, input('values', { kind }));
+    expect(JSON.parse((await ended(`test-values-${kind}`)).output ?? '')).toEqual(output);
+  });
+
+  it.each([
+    ['bigint', 'Error', 'Unable to stringify response body'],
+    ['text', 'string', 'just text'],
+    ['rejection', 'Runtime.UnhandledPromiseRejection', 'nobody waits'],
+  ])('fails as Lambda does: %s', async (kind, errorType, errorMessage) => {
+    await start(`test-values-${kind}`, input('values', { kind }));
+    expect(await failureOf(`test-values-${kind}`)).toMatchObject({
+      error: errorType,
+      cause: { errorType, errorMessage },
+    });
+  });
+
+  it('tells the function how much time it has', async () => {
+    await start('test-values-time', input('values', { kind: 'time' }));
+    const remainingMs = Number((await ended('test-values-time')).output);
+    expect(remainingMs).toBeGreaterThan(890_000);
+    expect(remainingMs).toBeLessThanOrEqual(900_000);
+  });
+
   it('refuses results above 256 KiB and unknown functions', async () => {
     await start('test-huge', input('huge'));
     await start('test-unknown', input('nobody'));
@@ -202,7 +239,7 @@ describe('an execution on the host', () => {
     const { lambda = {}, states = {} } = counts.calls;
     expect(new Map(Object.entries(lambda)).get('echo')).toBe(4);
     expect(new Map(Object.entries(states)).get('StopExecution')).toBe(3);
-    expect(counts.transitions).toBe(13);
+    expect(counts.transitions).toBe(20);
     expect(counts.billedMs).toBeGreaterThan(400);
   });
 });

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startHost } from '#local/host.ts';
@@ -56,7 +57,7 @@ describe('a host that is killed', () => {
     const dataDir = path.join(folder, 'data');
     const began = path.join(folder, 'began');
     const gate = path.join(folder, 'gate');
-    child = spawn(process.execPath, [path.join(import.meta.dirname, 'host-process.ts'), cdkOut, dataDir], {
+    child = spawn(process.execPath, [fileURLToPath(new URL('./host-process.ts', import.meta.url)), cdkOut, dataDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = await once(child.stdout ?? child, 'data');
