@@ -1,4 +1,8 @@
+import pRetry from 'p-retry';
 import { z } from 'zod';
+
+/** How often a call that met a function that died is tried again. */
+const TRIES_AGAIN = 8;
 
 const time = z.iso.datetime().transform((text) => Date.parse(text));
 const error = z.object({ name: z.string(), message: z.string() });
@@ -71,16 +75,30 @@ export class Api {
   }
 
   async #call(method: string, path: string, body?: string, type?: string, idempotencyKey?: string): Promise<unknown> {
-    this.requests += 1;
     const headers = new Headers();
     if (type) headers.set('content-type', type);
     if (idempotencyKey) headers.set('idempotency-key', idempotencyKey);
-    const response = await fetch(`${this.#url}${path}`, { method, headers, ...(body !== undefined && { body }) });
+    const request = { method, headers, ...(body !== undefined && { body }) };
+    const response = await pRetry(() => this.#send(path, request), {
+      retries: TRIES_AGAIN,
+      minTimeout: 100,
+      maxTimeout: 1000,
+    });
     const text = await response.text();
     if (response.ok) return JSON.parse(text);
     const known = problem.safeParse(parseOrText(text));
     const what = known.success ? `${known.data.code}: ${known.data.detail ?? ''}` : text.slice(0, 500);
     throw new ApiError(`${method} ${path} answered ${response.status}: ${what}`);
+  }
+
+  /** Every call of the demo may be repeated, so one that met a function that died is. */
+  async #send(path: string, request: RequestInit): Promise<Response> {
+    this.requests += 1;
+    const response = await fetch(`${this.#url}${path}`, request);
+    if (response.status < 500) return response;
+    throw new ApiError(
+      `${request.method} ${path} answered ${response.status}: ${(await response.text()).slice(0, 500)}`,
+    );
   }
 }
 

@@ -10,6 +10,8 @@ export interface DemoOptions {
   readonly limit: number;
   /** Troubles for the host to make, as `millrace dev --chaos` takes them. @default none */
   readonly chaos?: string;
+  /** Seconds from one tick of the host to the next. @default that of the template, 60 */
+  readonly tick?: number;
   /** Makes `chaos` choose the same again. @default random */
   readonly seed?: number;
 }
@@ -25,6 +27,7 @@ export function readOptions(argv: readonly string[]): DemoOptions {
     .option('--limit <share>', 'share of late flights above which the alert node runs, 0 to 1', parseShare, 0.2)
     .option('--data <dir>', 'folder for the state and the report (default: a new temporary folder)')
     .option('--chaos <spec>', 'troubles for the host to make, like kill=scheduler:0.3,repeat-events=1')
+    .option('--tick <seconds>', 'seconds from one tick to the next (default: 60)', parseTick)
     .option('--seed <n>', 'makes --chaos choose the same again', parseSeed)
     .addHelpText('after', '\nExit codes: 0 right figures, 1 the run failed or a figure is wrong, 2 wrong usage.')
     .allowExcessArguments(false)
@@ -37,6 +40,12 @@ function parseShare(text: string): number {
   if (text.trim() === '' || !(share >= 0 && share <= 1))
     throw new InvalidArgumentError('A number from 0 to 1 is right.');
   return share;
+}
+
+function parseTick(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds >= 0.1 && seconds <= 3600)) throw new InvalidArgumentError('A number from 0.1 to 3600 is right.');
+  return seconds;
 }
 
 function parseSeed(text: string): number {

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, Node, Run } from './api.ts';
 import { duration, line, type Style, styled } from './screen.ts';
 
-const POLL_MS = 150;
+/** Wait between two looks: short while things happen, longer while nothing does. */
+const WAIT_MS = { shortest: 200, longest: 1000, growth: 1.3 };
 const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']);
+const OVER: ReadonlySet<string> = new Set([...ENDED, 'SKIPPED', 'UPSTREAM_FAILED']);
 const styles: Readonly<Record<string, Style>> = {
   RUNNING: 'cyan',
   SUCCEEDED: 'green',
@@ -40,17 +42,20 @@ export async function follow(
   const begun = Date.now();
   let seen = new Map<string, Node>();
   let width = 0;
+  let wait = WAIT_MS.shortest;
   for (;;) {
-    // The run first: once it has ended, the nodes read after it have their final states.
-    const run = await api.run(runId);
     const nodes = await api.nodes(runId);
     width ||= Math.max(...nodes.map(({ id }) => id.length));
-    for (const change of changes(seen, nodes, Date.now())) show(change, begun, width);
-    if (ENDED.has(run.state)) return { run, nodes };
+    const news = changes(seen, nodes, Date.now());
+    for (const change of news) show(change, begun, width);
+    wait = news.length > 0 ? WAIT_MS.shortest : Math.min(wait * WAIT_MS.growth, WAIT_MS.longest);
+    // A run ends with or after the last of its nodes.
+    const run = nodes.every(({ state }) => OVER.has(state)) ? await api.run(runId) : undefined;
+    if (run && ENDED.has(run.state)) return { run, nodes };
     if (Date.now() - begun > limitMs)
-      throw new Error(`The run has not ended after ${duration(limitMs)}: ${run.message}`);
+      throw new Error(`The run has not ended after ${duration(limitMs)}: ${(await api.run(runId)).message}`);
     seen = new Map(nodes.map((node) => [node.id, node]));
-    await sleep(POLL_MS);
+    await sleep(wait);
   }
 }
 

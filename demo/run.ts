@@ -10,7 +10,7 @@ import { type DemoOptions, readOptions } from './options.ts';
 import { follow } from './progress.ts';
 import { exampleFolder, prepare, type Scenario } from './scenario.ts';
 import { duration, heading, line, styled } from './screen.ts';
-import { printCost, printFigures, printNodes } from './summary.ts';
+import { printChaos, printCost, printFigures, printNodes } from './summary.ts';
 import { reckonTruth } from './truth.ts';
 import { flightsOutput, judge } from './verdict.ts';
 
@@ -38,6 +38,7 @@ async function hostApp(options: DemoOptions, data: string): Promise<Host> {
         dataDir: join(data, 'host'),
         port: 0,
         ...(options.chaos !== undefined && { chaos: options.chaos }),
+        ...(options.tick !== undefined && { tickSeconds: options.tick }),
         ...(options.seed !== undefined && { seed: options.seed }),
       }),
     ({ url }) => url,
@@ -65,6 +66,7 @@ async function runScenario(host: Host, scenario: Scenario): Promise<boolean> {
   line();
   line(`  ${styled(run.state === 'SUCCEEDED' ? 'green' : 'red', run.state)}  ${run.message}`);
   printNodes(nodes, scenario.upstreams);
+  if (host.chaos) printChaos(host.chaos);
   printCost(counts, api.requests - requestsBefore - 1);
   if (run.state !== 'SUCCEEDED') return false;
   const { dataFolder, file, months, lateShareLimit } = scenario.input;

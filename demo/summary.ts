@@ -1,4 +1,5 @@
 import { costOf, PRICES } from '#local/aws-prices.ts';
+import type { ChaosCounters } from '#local/chaos.ts';
 import type { WireCounts } from '#local/wire-log.ts';
 import type { Node } from './api.ts';
 import { hops, median } from './hops.ts';
@@ -22,6 +23,15 @@ export function printNodes(nodes: readonly Node[], upstreams: ReadonlyMap<string
   line(
     `  ${all.length} hops (end of the last upstream to the start of the node): median ${duration(median(all) ?? 0)}, longest ${duration(Math.max(0, ...all))}`,
   );
+}
+
+/** Prints what troubles the host made. */
+export function printChaos({ dropped, repeated, delayed, killed, throttled }: ChaosCounters): void {
+  const named = (what: string, counts: ReadonlyMap<string, number>) =>
+    [...counts].map(([name, times]) => `${count(times)} × ${what} ${name}`);
+  heading('Troubles that the host made');
+  line(`  events: ${count(dropped)} dropped, ${count(repeated)} repeated, ${count(delayed)} delayed`);
+  for (const text of [...named('killed', killed), ...named('throttled', throttled)]) line(`  ${text}`);
 }
 
 /** Prints what was counted on the wire and what it would cost on AWS. */
