@@ -58,12 +58,12 @@ async function take(deps: IntakeHandlerDeps, body: string, messageId: string): P
         deps.logger.warn('event of our own dropped', { ...taken.head });
         return true;
       case 'again':
-        deps.logger.warn('request put off', { ...taken.head, message: taken.message });
+        deps.logger.warn('request put off', { ...taken.head, why: taken.message });
         return false;
       case 'refused':
         await publishRefusal(deps.pass, taken.head, taken.refusal);
         deps.count('RequestRefused');
-        deps.logger.info('request refused', { ...taken.head, ...taken.refusal });
+        deps.logger.info('request refused', { ...taken.head, code: taken.refusal.code, why: taken.refusal.message });
         return true;
     }
   } catch (error) {

@@ -31,7 +31,7 @@ export interface UnfinishedNode {
   readonly executionArn?: string;
   /** When its next attempt starts. */
   readonly nextAttemptAt?: string;
-  /** When its attempt is ended, should it not end before. */
+  /** When its attempt is ended, should it not end before; known once Step Functions has confirmed its start. */
   readonly deadline?: string;
 }
 
@@ -99,6 +99,8 @@ function executionMover(scope: RunScope, node: CompiledNode, flight: Flight): Mo
       ...arn,
     };
   }
-  const deadline = toIsoTime(deadlineOf(scope.pipeline, flight));
+  const time = deadlineOf(scope.pipeline, flight);
+  if (!Number.isFinite(time)) return { movedBy: 'The end of its execution.', ...arn };
+  const deadline = toIsoTime(time);
   return { movedBy: `The end of its execution, or its deadline at ${deadline}.`, ...arn, deadline };
 }

@@ -106,8 +106,10 @@ function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Exp
   if (!flight.confirmed && flight.phase === 'starting' && scope.now - flight.startedAt < STARTING_MS) {
     return { reason: 'Starting', message: `${attempt} was started on engine ${inQuotes(node.engine)}.` };
   }
-  const message = `${attempt} runs on engine ${inQuotes(node.engine)}; its time is over at ${toIsoTime(deadline)}.`;
-  return { reason: 'Executing', message };
+  const limit = Number.isFinite(deadline)
+    ? `its time is over at ${toIsoTime(deadline)}`
+    : `it may take ${node.timeoutMs / 1000} s`;
+  return { reason: 'Executing', message: `${attempt} runs on engine ${inQuotes(node.engine)}; ${limit}.` };
 }
 
 const ENDINGS: Record<EndReason, string> = {
