@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Host, startHost, synthesizeApp } from '#local/host.ts';
+import { HostError } from '#local/host-error.ts';
 import { Api } from './api.ts';
 import { type DemoOptions, readOptions } from './options.ts';
 import { follow } from './progress.ts';
@@ -97,12 +98,13 @@ try {
   await main();
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof HostError && error.code === 'INVALID_CHAOS' ? 2 : 1;
 }
 
 function messageOf(error: unknown): string {
   if (error instanceof z.ZodError)
     return `An answer has not the shape that the demo expects.\n${z.prettifyError(error)}`;
   if (!(error instanceof Error)) return String(error);
-  return 'code' in error ? `${error.code}: ${error.message}` : error.message;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined || error.message.startsWith(code) ? error.message : `${code}: ${error.message}`;
 }
