@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { wakeAt } from '#domain/due.ts';
 import type { Evaluation, Facts } from '#domain/facts.ts';
+import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
 import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
@@ -24,6 +25,8 @@ import { loadPipeline } from './pipelines.ts';
 const MAX_READINGS = 10;
 /** Commits of one reading; more is left to a ring. */
 const MAX_COMMITS = 5;
+/** How long the pass that committed a change is left to announce it. */
+const ANNOUNCE_GRACE_MS = 5_000;
 /** Longest delay of a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const LONGEST_DELAY_MS = 900_000;
 /** Decisions that a run holds before they go to the history. */
@@ -96,6 +99,8 @@ async function onePass(
     return { kind: 'damaged', error: new DamagedRunError(runId, detail) };
   }
   const reading: Reading = { pipeline, run, readAt };
+  const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
+  if (isOverdue) await announce(deps, pipeline, run);
   const gathered = await gather(deps, reading, input.completions ?? []);
   tally.results += gathered.results.length;
   tally.polled += gathered.polled;
@@ -107,11 +112,21 @@ async function onePass(
     observations: gathered.observations,
     answers: gathered.answers,
     ...(input.stop && { stop: input.stop }),
+    ...(isOverdue && { announced: true }),
   };
   const reached = await advance(deps, reading, facts, tally);
   if (!reached) return undefined;
   const stop = input.stop && stopAnswer(run, reached);
   return { kind: 'done', run: reached, unanswered: gathered.unanswered, ...(stop && { stop }) };
+}
+
+/**
+ * Whether an announcement that a commit owes was left undone. One that was committed just now is still being made by
+ * the pass that committed it; were it repeated by every pass that follows, none could ever acknowledge it.
+ */
+function isLeftOver(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): boolean {
+  const changedAt = saysNodes(pipeline) ? (run.decisions.at(-1)?.at ?? run.since) : run.since;
+  return deps.clock.now() - changedAt >= Math.min(ANNOUNCE_GRACE_MS, deps.options.tickMs);
 }
 
 async function readRun(deps: PassDeps, runId: string) {
@@ -137,8 +152,8 @@ async function advance(deps: PassDeps, reading: Reading, facts: Facts, tally: Ta
     const decided = await decide(deps, { ...reading, run }, open);
     const next = await commit(deps, run, decided.result);
     if (!next) {
-      // Lost to another pass. An acknowledgement may be lost: the next pass announces once more.
-      return open.announced && !open.answers?.length ? run : undefined;
+      // Lost to another pass. An acknowledgement alone may be lost: a later pass announces once more.
+      return commits > 0 && !open.answers?.length ? run : undefined;
     }
     if (next !== run) tally.commits += 1;
     open = await carryOut(deps, { ...reading, run: next }, decided, run, tally);
@@ -215,12 +230,17 @@ async function carryOut(
   const answers = starts.length > 0 ? await startExecutions(deps, reading, starts, decided.evaluations) : [];
   await pMap(stops, (flight) => stopExecution(deps, run, flight), { concurrency: PARALLEL_CALLS });
   await ring(deps, run, before, again);
-  const owes = owesAnnouncement(run, saysNodes(pipeline));
+  const owes = run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline)) && isOwn(pipeline, run, before);
   if (owes) await announce(deps, pipeline, run);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
   if (!owes && !isUnsettled) return undefined;
   // That a start was confirmed is not worth a commit of its own: the pass that polls it finds out.
   return { engines: deps.engines, answers: isUnsettled ? answers : [], ...(owes && { announced: true }) };
+}
+
+/** Whether this commit made the change that is to be announced. */
+function isOwn(pipeline: CompiledPipeline, run: RunRecord, before: RunRecord): boolean {
+  return run.state !== before.state || saysNodes(pipeline);
 }
 
 /** Rings the run itself: at once where more can be decided, and in time for what must not wait for a tick. */
