@@ -1,0 +1,135 @@
+/** What the commands read of the API's answers. Fields that a newer server adds are let through unread. */
+import { z } from 'zod';
+
+const instant = z.iso.datetime().transform((text) => Date.parse(text));
+const error = z.object({ name: z.string(), message: z.string() });
+const trigger = z.object({ type: z.string(), by: z.string().optional() });
+const tags = z.record(z.string(), z.string());
+
+/** A run. Times are milliseconds since 1970. */
+export const runShape = z.object({
+  id: z.string(),
+  pipeline: z.string(),
+  revision: z.string(),
+  state: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  since: instant,
+  output: z.unknown().optional(),
+  error: error.extend({ node: z.string().optional() }).optional(),
+  createdAt: instant,
+  startedAt: instant.optional(),
+  endedAt: instant.optional(),
+  trigger,
+  tags,
+  counts: z.record(z.string(), z.int()),
+  rev: z.int(),
+});
+export type RunShape = z.output<typeof runShape>;
+
+/** A line of the list of runs. */
+export const runLineShape = z.object({
+  id: z.string(),
+  pipeline: z.string(),
+  state: z.string(),
+  createdAt: instant,
+  startedAt: instant.optional(),
+  endedAt: instant.optional(),
+  trigger,
+  tags,
+});
+export type RunLineShape = z.output<typeof runLineShape>;
+
+/** A node of a run. */
+export const nodeShape = z.object({
+  id: z.string(),
+  state: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  since: instant,
+  attempt: z.int(),
+  startedAt: instant.optional(),
+  endedAt: instant.optional(),
+  error: error.optional(),
+});
+export type NodeShape = z.output<typeof nodeShape>;
+
+/** An entry of a run's history. */
+export const historyShape = z.object({
+  at: instant,
+  rev: z.int(),
+  node: z.string().optional(),
+  state: z.string(),
+  reason: z.string(),
+  attempt: z.int().optional(),
+  error: error.optional(),
+  by: z.string().optional(),
+});
+export type HistoryShape = z.output<typeof historyShape>;
+
+/** An attempt of a node, as far as its failure goes. */
+export const attemptShape = z.object({ attempt: z.int(), error: error.optional() });
+export type AttemptShape = z.output<typeof attemptShape>;
+
+/** What a run waits for. */
+export const explanationShape = z.object({
+  run: z.object({ id: z.string(), state: z.string(), reason: z.string(), message: z.string(), since: instant }),
+  items: z.array(
+    z.object({
+      id: z.string(),
+      state: z.string(),
+      reason: z.string(),
+      message: z.string(),
+      since: instant,
+      movedBy: z.string(),
+    }),
+  ),
+  nextCursor: z.string().optional(),
+});
+export type ExplanationShape = z.output<typeof explanationShape>;
+
+/** What became of a stop. */
+export const stopShape = z.object({ outcome: z.string(), message: z.string(), run: runShape });
+export type StopShape = z.output<typeof stopShape>;
+
+/** A line of the list of pipelines. */
+export const pipelineLineShape = z.object({
+  name: z.string(),
+  revision: z.string(),
+  paused: z.boolean(),
+  createdAt: instant,
+  updatedAt: instant,
+});
+export type PipelineLineShape = z.output<typeof pipelineLineShape>;
+
+/** A pipeline with its definition, as far as the commands show it. */
+export const pipelineShape = pipelineLineShape.extend({
+  definition: z.object({
+    description: z.string().optional(),
+    nodes: z.array(
+      z.object({ id: z.string(), engine: z.string().optional(), dependsOn: z.array(z.string()).default([]) }),
+    ),
+  }),
+  conditions: z.array(
+    z.object({
+      type: z.string(),
+      status: z.string(),
+      reason: z.string(),
+      message: z.string(),
+      lastTransitionTime: instant,
+    }),
+  ),
+});
+export type PipelineShape = z.output<typeof pipelineShape>;
+
+/** A problem (RFC 9457). */
+export const problemShape = z.object({
+  code: z.string(),
+  detail: z.string().default(''),
+  errors: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })).default([]),
+});
+
+/** A page of a list. */
+export function pageShape<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), nextCursor: z.string().optional() });
+}

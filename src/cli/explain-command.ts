@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { createApiClient } from './api-client.ts';
+import { type ExplanationShape, explanationShape } from './api-shapes.ts';
+import { addCommand } from './command-line.ts';
+import type { CliContext } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
+import type { Screen } from './live-view.ts';
+import { runPath, withQuery } from './millrace-api.ts';
+import { oneLine } from './one-line.ts';
+import { screenOf } from './run-progress.ts';
+import { serverUrl } from './server-url.ts';
+import { isRunEnded, paintState } from './state-style.ts';
+import { forHowLong } from './time-text.ts';
+
+const DEFAULT_LIMIT = 30;
+
+/** Adds `millrace explain`. */
+export function addExplainCommand(program: Command, context: CliContext): void {
+  withListOptions(addCommand(program, 'explain <run>'), DEFAULT_LIMIT)
+    .summary('say what a run waits for')
+    .description('Says of everything unfinished in a run why it is so, since when, and what would move it.')
+    .addHelpText(
+      'after',
+      `
+Example:
+  millrace explain 4nwee6vv6paa4bafu3kgiuidb3`,
+    )
+    .action(async (runId: string, options: ListOptions) => {
+      await explain(runId, options, context);
+      context.exit(EXIT.ok);
+    });
+}
+
+async function explain(runId: string, options: ListOptions, context: CliContext): Promise<void> {
+  const { output, env } = context;
+  const { url, json, limit, cursor } = options;
+  const api = createApiClient(serverUrl(url, env));
+  const path = withQuery(`${runPath(runId)}/explain`, { limit, cursor });
+  if (json) return output.line((await api.send({ path })).text);
+  for (const line of explanationLines(await api.read(explanationShape, { path }), screenOf(context))) output.line(line);
+}
+
+/** What a run waits for, a paragraph for each unfinished node. */
+export function explanationLines({ run, items, nextCursor }: ExplanationShape, { style, now }: Screen): string[] {
+  const head = `Run ${style.bold(run.id)} is ${paintState(run.state, style)(run.state)} (${run.reason}): ${oneLine(run.message)}`;
+  if (items.length === 0)
+    return [head, isRunEnded(run.state) ? '  It is over; nothing waits.' : '  No node is unfinished.'];
+  const paragraphs = items.flatMap(({ id, state, reason, message, since, movedBy }) => [
+    '',
+    `  ${style.bold(oneLine(id))}  ${paintState(state, style)(state)} (${reason}) ${forHowLong(since, now)}`,
+    `    ${oneLine(message)}`,
+    `    ${style.dim('→')} ${oneLine(movedBy)}`,
+  ]);
+  return [head, ...paragraphs, ...moreLine(nextCursor)];
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { createApiClient } from './api-client.ts';
+import { type HistoryShape, historyShape, pageShape } from './api-shapes.ts';
+import { addCommand } from './command-line.ts';
+import type { CliContext } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
+import type { Screen } from './live-view.ts';
+import { runPath, withQuery } from './millrace-api.ts';
+import { oneLine } from './one-line.ts';
+import { screenOf } from './run-progress.ts';
+import { serverUrl } from './server-url.ts';
+import { stateCell } from './state-style.ts';
+import { tableLines } from './table.ts';
+import { localTime } from './time-text.ts';
+
+const DEFAULT_LIMIT = 100;
+
+/** Adds `millrace history`. */
+export function addHistoryCommand(program: Command, context: CliContext): void {
+  withListOptions(addCommand(program, 'history <run>'), DEFAULT_LIMIT)
+    .summary('show what happened in a run, in order')
+    .description('Shows what happened in a run, in order, with the revision number of the run that each change made.')
+    .addHelpText(
+      'after',
+      `
+Example:
+  millrace history 4nwee6vv6paa4bafu3kgiuidb3 --limit 1000`,
+    )
+    .action(async (runId: string, options: ListOptions) => {
+      await history(runId, options, context);
+      context.exit(EXIT.ok);
+    });
+}
+
+async function history(runId: string, options: ListOptions, context: CliContext): Promise<void> {
+  const { output, env } = context;
+  const { url, json, limit, cursor } = options;
+  const api = createApiClient(serverUrl(url, env));
+  const path = withQuery(`${runPath(runId)}/history`, { limit, cursor });
+  if (json) return output.line((await api.send({ path })).text);
+  const { items, nextCursor } = await api.read(pageShape(historyShape), { path });
+  for (const line of [...historyLines(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
+}
+
+/** The history as a table; times count from its first entry. */
+export function historyLines(entries: readonly HistoryShape[], { style, columns }: Screen): string[] {
+  const [first] = entries;
+  if (first === undefined) return ['Nothing has happened yet.'];
+  return [
+    `From ${localTime(first.at)}:`,
+    ...tableLines(
+      [
+        { title: 'after', align: 'right' },
+        { title: 'rev', align: 'right' },
+        { title: 'node' },
+        { title: 'state' },
+        { title: 'reason' },
+        { title: 'attempt', align: 'right' },
+        { title: '' },
+      ],
+      entries.map(({ at, rev, node, state, reason, attempt, error, by }) => [
+        `${((at - first.at) / 1000).toFixed(3)} s`,
+        String(rev),
+        node === undefined ? { text: '(the run)', paint: style.dim } : oneLine(node),
+        stateCell(state, style),
+        reason,
+        attempt === undefined ? '' : String(attempt),
+        oneLine([error && `${error.name}: ${error.message}`, by && `by ${by}`].filter(Boolean).join(', ')),
+      ]),
+      { style, maxWidth: columns },
+    ),
+  ];
+}

@@ -1,0 +1,82 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import { InvalidDefinitionError, importWfCommons, type PipelineDefinition } from '#authoring/index.ts';
+import { CliError } from './cli-error.ts';
+import { addCommand } from './command-line.ts';
+import type { CliContext } from './context.ts';
+import { counted } from './counts-text.ts';
+import { definitionErrorLine } from './definition-file.ts';
+import { EXIT } from './exit-codes.ts';
+import { parseFactor } from './option-values.ts';
+import { decodeText } from './text-file.ts';
+
+interface ImportOptions {
+  readonly out?: string;
+  readonly timeScale: number;
+  readonly function: string;
+}
+
+/** Adds `millrace import`. */
+export function addImportCommand(program: Command, context: CliContext): void {
+  const importing = addCommand(program, 'import').summary('turn a workflow of another system into a pipeline');
+  addCommand(importing, 'wfcommons <file>')
+    .summary('import a recorded workflow in WfFormat 1.5')
+    .description(
+      'Turns a WfFormat 1.5 file (wfcommons.org) into a pipeline: a node for each task, which calls a function that takes as long as\n' +
+        'the task was recorded to take, times --time-scale.',
+    )
+    .option('-o, --out <file>', 'write to this .yaml or .json file (default: YAML to standard output)')
+    .option('--time-scale <factor>', 'factor on the recorded run times', parseFactor, 1)
+    .option('--function <name>', 'function that takes {seconds, task}', 'work')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  millrace import wfcommons montage.json --time-scale 0.001 -o montage.yaml
+  millrace run montage.yaml --functions examples/wfcommons/functions`,
+    )
+    .action(async (file: string, options: ImportOptions) => {
+      context.exit(await importFile(file, options, context));
+    });
+}
+
+async function importFile(file: string, options: ImportOptions, { cwd, output }: CliContext): Promise<number> {
+  const text = await readText(file, cwd);
+  let definition: PipelineDefinition;
+  try {
+    definition = importWfCommons(text, { timeScale: options.timeScale, functionName: options.function });
+  } catch (error) {
+    if (!(error instanceof InvalidDefinitionError)) throw error;
+    for (const one of error.errors) output.error(definitionErrorLine(file, one));
+    output.error(
+      `millrace: INVALID_WFFORMAT: ${counted(error.errors.length, 'error')} in ${file}; nothing was written.`,
+    );
+    return EXIT.usage;
+  }
+  const { out } = options;
+  const written = textOf(definition, out);
+  if (out === undefined) {
+    output.line(written);
+    return EXIT.ok;
+  }
+  await writeFile(resolve(cwd, out), written);
+  output.line(`${out}: ${definition.name}, ${counted(definition.nodes.length, 'node')}`);
+  return EXIT.ok;
+}
+
+async function readText(file: string, cwd: string): Promise<string> {
+  const bytes = await readFile(resolve(cwd, file)).catch((error: NodeJS.ErrnoException) => {
+    const what = error.code === 'ENOENT' ? 'there is no such file' : error.message;
+    throw new CliError('FILE_NOT_FOUND', `${file}: ${what}.`, { cause: error });
+  });
+  const text = decodeText(bytes);
+  if (text === undefined) throw new CliError('INVALID_UNICODE', `${file}: the file is not UTF-8 text.`);
+  return text;
+}
+
+function textOf(definition: PipelineDefinition, out: string | undefined): string {
+  if (out !== undefined && extname(out).toLowerCase() === '.json') return `${JSON.stringify(definition, null, 2)}\n`;
+  return stringify(definition, { lineWidth: 120, aliasDuplicateObjects: false });
+}

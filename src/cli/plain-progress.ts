@@ -1,0 +1,40 @@
+import stringWidth from 'string-width';
+import type { HistoryShape } from './api-shapes.ts';
+import { nodeNote } from './node-note.ts';
+import { oneLine } from './one-line.ts';
+import type { Style } from './output.ts';
+import type { RunPicture } from './run-picture.ts';
+import { isNodeEnded, paintState } from './state-style.ts';
+import { padTo } from './table.ts';
+
+/** Longest id that widens the column of ids. */
+const WIDEST_ID = 40;
+
+/**
+ * What happened to nodes, a line each: seconds since the run's creation, node, state, what is worth saying. The picture
+ * has to know the entries already.
+ */
+export function progressLines(
+  entries: readonly HistoryShape[],
+  picture: RunPicture,
+  { begun, style }: { readonly begun: number; readonly style: Style },
+): string[] {
+  const width = Math.min(WIDEST_ID, Math.max(0, ...[...picture.keys()].map((id) => stringWidth(id))));
+  return entries.flatMap(({ node: id, at, state, attempt, error, reason }) => {
+    const node = id === undefined ? undefined : picture.get(id);
+    if (node === undefined || !isTold(state)) return [];
+    const then = { ...node, state, reason, since: at, attempt: attempt ?? node.attempt, ...(error && { error }) };
+    const note = state === 'RUNNING' ? runningNote(then.attempt) : nodeNote(then, picture, at);
+    const seconds = `${(Math.max(0, at - begun) / 1000).toFixed(2).padStart(7)} s`;
+    const name = padTo(oneLine(node.id), width);
+    return [`${style.dim(seconds)}  ${name}  ${paintState(state, style)(state.padEnd(10))}  ${oneLine(note)}`];
+  });
+}
+
+function isTold(state: string): boolean {
+  return state === 'RUNNING' || state === 'RETRY_WAIT' || isNodeEnded(state);
+}
+
+function runningNote(attempt: number): string {
+  return attempt > 1 ? `attempt ${attempt}` : '';
+}

@@ -1,0 +1,72 @@
+import { Command, CommanderError } from 'commander';
+import { describeError } from './cli-error.ts';
+import { commanderOutput, usageError } from './command-line.ts';
+import type { CliContext } from './context.ts';
+import { addDevCommand } from './dev-command.ts';
+import { EXIT } from './exit-codes.ts';
+import { addExplainCommand } from './explain-command.ts';
+import { addHistoryCommand } from './history-command.ts';
+import { addImportCommand } from './import-command.ts';
+import { addPipelinesCommand } from './pipelines-command.ts';
+import { addRunCommand } from './run-command.ts';
+import { addRunsCommand } from './runs-command.ts';
+import { addStatusCommand } from './status-command.ts';
+import { addStopCommand } from './stop-command.ts';
+import { addValidateCommand } from './validate-command.ts';
+
+const COMMANDS = [
+  addDevCommand,
+  addRunCommand,
+  addValidateCommand,
+  addImportCommand,
+  addPipelinesCommand,
+  addRunsCommand,
+  addStatusCommand,
+  addExplainCommand,
+  addHistoryCommand,
+  addStopCommand,
+];
+
+/** What a command gets, but for the exit code, which {@link runCli} gives back. */
+export type CliSurroundings = Omit<CliContext, 'exit'>;
+
+/** Runs one command line; gives what the process is to end with. Never throws. */
+export async function runCli(argv: readonly string[], version: string, around: CliSurroundings): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const context: CliContext = {
+    ...around,
+    exit(code) {
+      exitCode = code;
+    },
+  };
+  try {
+    await createProgram(version, context).parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const told = describeError(error);
+    around.output.error(`${around.output.errorStyle.red('millrace:')} ${told.text}`);
+    return told.exitCode;
+  }
+}
+
+function createProgram(version: string, context: CliContext): Command {
+  const program = new Command('millrace')
+    .description('Durable DAG pipelines in your own AWS account, and on your own machine.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      ...commanderOutput(context.output),
+      outputError: (text, write) => write(usageError(text, 'millrace')),
+    })
+    .addHelpText(
+      'after',
+      `
+Start here:
+  millrace run examples/retry/pipeline.yaml     run a pipeline on this machine
+  millrace dev                                  keep a host running, and use the commands below with it
+  millrace help COMMAND                         options and examples of a command`,
+    );
+  for (const add of COMMANDS) add(program, context);
+  return program;
+}

@@ -1,0 +1,124 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { PipelineDefinition } from '#authoring/index.ts';
+import type { Json } from '#domain/json.ts';
+import type { Host } from '#local/host.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { CliError, describeError } from './cli-error.ts';
+import type { CliContext } from './context.ts';
+import { counted } from './counts-text.ts';
+import { type HostSettings, openHost } from './embedded-host.ts';
+import { EXIT } from './exit-codes.ts';
+import { followRun } from './follow-run.ts';
+import { type Interrupts, listenForInterrupts } from './interrupts.ts';
+import { putPipeline, readNodes, startRun, stopRun } from './millrace-api.ts';
+import { DEFAULT_TICK } from './option-values.ts';
+import { countersOf } from './run-counters.ts';
+import { blankPicture } from './run-picture.ts';
+import { createProgress, screenOf } from './run-progress.ts';
+import { summaryLines } from './run-summary.ts';
+
+/** A run on a host that lives as long as the command. */
+export interface EmbeddedRun {
+  readonly definition: PipelineDefinition;
+  readonly input: Json | undefined;
+  /** The idempotency key of its start. */
+  readonly key: string;
+  readonly json: boolean;
+  readonly functionsDir: string | undefined;
+  readonly options: Pick<HostSettings, 'chaos' | 'seed'> & { readonly data?: string; readonly tick?: number };
+}
+
+/** Time between two looks at the run, in milliseconds: short enough for eyes, or sparing where nobody watches. */
+const LOOK_EVERY_MS = { watched: 150, unwatched: 250 };
+/** What a run leaves to be published or cleared away when it has ended is counted with it, if it comes within this time. */
+const SETTLE_MS = 500;
+
+/** Runs a pipeline on a host of its own, and shows or prints what becomes of it. */
+export async function runEmbedded(job: EmbeddedRun, context: CliContext): Promise<number> {
+  const interrupts = listenForInterrupts();
+  try {
+    const { host } = await untilInterrupted(interrupts, openHost(settingsOf(job, context)));
+    try {
+      return await runOn(host, job, context, interrupts);
+    } finally {
+      await host.close();
+    }
+  } finally {
+    interrupts.release();
+  }
+}
+
+function settingsOf({ options, functionsDir }: EmbeddedRun, { cwd, output }: CliContext): HostSettings {
+  const { chaos, seed, data, tick = DEFAULT_TICK.seconds } = options;
+  return {
+    port: 0,
+    tickSeconds: tick,
+    log: (line) => output.error(line),
+    ...(data !== undefined && { dataDir: resolve(cwd, data) }),
+    ...(functionsDir !== undefined && { functionsDir }),
+    ...(chaos !== undefined && { chaos }),
+    ...(seed !== undefined && { seed }),
+  };
+}
+
+/** What Ctrl-C broke off is no error of its own. */
+async function untilInterrupted<Result>(interrupts: Interrupts, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw interrupts.happened ? interrupted() : error;
+  }
+}
+
+function interrupted(): CliError {
+  return new CliError('INTERRUPTED', 'stopped before the run was started.', { exitCode: EXIT.interrupted });
+}
+
+async function runOn(host: Host, job: EmbeddedRun, context: CliContext, interrupts: Interrupts): Promise<number> {
+  const { definition, json } = job;
+  const { output } = context;
+  const api = createApiClient(host.url);
+  const { revision } = await putPipeline(api, definition);
+  if (interrupts.happened) throw interrupted();
+  const before = { wire: host.wireLog.snapshot(), requests: api.requests };
+  const started = await startRun(api, definition.name, job.input, job.key);
+  const { id, createdAt } = started.run;
+  interrupts.signal.addEventListener('abort', () => void stopPolitely(api, id, context));
+  const progress = json ? undefined : createProgress(blankPicture(definition.nodes, createdAt), context);
+  if (!json)
+    output.line(
+      `${output.style.bold(definition.name)}: run ${id}, revision ${revision}, ${counted(definition.nodes.length, 'node')}`,
+    );
+  const { value, run } = await followRun(api, id, {
+    everyMs: json ? LOOK_EVERY_MS.unwatched : LOOK_EVERY_MS.watched,
+    history: progress?.history ?? false,
+    onLook: (...seen) => progress?.look(...seen),
+  });
+  progress?.end();
+  await settled(host);
+  const wire = host.wireLog.since(before.wire);
+  const ownRequests = api.requests - before.requests;
+  const { values, nodes } = await readNodes(api, id);
+  const upstreams = new Map(definition.nodes.map((node) => [node.id, node.dependsOn ?? []]));
+  const counters = countersOf(run, nodes, upstreams, { wire, ownRequests, chaos: host.chaos });
+  if (json) {
+    output.line(
+      JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(value), nodes: values, counters }, null, 2),
+    );
+  } else {
+    for (const line of summaryLines(run, nodes, upstreams, { screen: screenOf(context), counters })) output.line(line);
+  }
+  return run.state === 'SUCCEEDED' ? EXIT.ok : EXIT.failed;
+}
+
+async function stopPolitely(api: ApiClient, runId: string, { output }: CliContext): Promise<void> {
+  output.error('Stopping the run; press Ctrl-C again to leave at once.');
+  await stopRun(api, runId).catch((error: unknown) => output.error(`millrace: ${describeError(error).text}`));
+}
+
+async function settled(host: Host): Promise<void> {
+  const until = performance.now() + SETTLE_MS;
+  while (!host.isIdle() && performance.now() < until) await sleep(10);
+}

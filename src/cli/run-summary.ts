@@ -1,0 +1,55 @@
+import type { NodeShape, RunShape } from './api-shapes.ts';
+import { chaosLine, costLines } from './cost-lines.ts';
+import { counted, countsText } from './counts-text.ts';
+import { hopFigures, hopsOf } from './hops.ts';
+import type { Screen } from './live-view.ts';
+import { nodeTable } from './node-table.ts';
+import { oneLine } from './one-line.ts';
+import type { RunCounters, Upstreams } from './run-counters.ts';
+import { paintState } from './state-style.ts';
+import { duration } from './time-text.ts';
+
+/** Longer outputs are cut; `--json` prints them whole. */
+const LONGEST_OUTPUT = 4000;
+
+/** All that is said of a run once it is over. */
+export function summaryLines(
+  run: RunShape,
+  nodes: readonly NodeShape[],
+  upstreams: Upstreams,
+  { screen, counters }: { readonly screen: Screen; readonly counters: RunCounters | undefined },
+): string[] {
+  const { style } = screen;
+  const hops = hopsOf(nodes, upstreams);
+  const figures = hopFigures(hops);
+  return [
+    '',
+    ...nodeTable(nodes, screen, new Map(hops.map(({ node, milliseconds }) => [node, milliseconds]))),
+    '',
+    `  ${counted(nodes.length, 'node')}: ${countsText(run.counts)}`,
+    ...(figures === undefined
+      ? []
+      : [
+          `  ${counted(figures.count, 'hop')} (end of the last upstream to the start of the node): median ${duration(figures.medianMs)}, longest ${duration(figures.longestMs)}`,
+        ]),
+    ...(counters === undefined ? [] : ['', ...costLines(counters, nodes.length, style)]),
+    ...(counters?.chaos === undefined ? [] : [`  ${chaosLine(counters.chaos)}`]),
+    ...outputLines(run, style),
+    '',
+    verdictLine(run, style),
+  ];
+}
+
+function outputLines({ output }: RunShape, style: Screen['style']): string[] {
+  if (output === undefined) return [];
+  const text = JSON.stringify(output, null, 2);
+  const cut = text.length <= LONGEST_OUTPUT ? text : `${text.slice(0, LONGEST_OUTPUT).toWellFormed()}…`;
+  const more = cut === text ? [] : [style.dim(`${text.length} characters in all; --json prints them`)];
+  return ['', style.bold('Output'), cut, ...more];
+}
+
+/** The end of a run in one line. */
+export function verdictLine(run: RunShape, style: Screen['style']): string {
+  const took = duration((run.endedAt ?? run.since) - run.createdAt);
+  return `${paintState(run.state, style)(run.state)} after ${took}: ${oneLine(run.message)}  ${style.dim(`run ${run.id}`)}`;
+}

@@ -1,0 +1,92 @@
+import { type Command, Option } from 'commander';
+import { createApiClient } from './api-client.ts';
+import { pageShape, type RunLineShape, runLineShape } from './api-shapes.ts';
+import { addCommand } from './command-line.ts';
+import type { CliContext } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
+import type { Screen } from './live-view.ts';
+import { withQuery } from './millrace-api.ts';
+import { oneLine } from './one-line.ts';
+import { collect } from './option-values.ts';
+import { screenOf } from './run-progress.ts';
+import { serverUrl } from './server-url.ts';
+import { isRunEnded, stateCell } from './state-style.ts';
+import { tableLines } from './table.ts';
+import { ago, duration } from './time-text.ts';
+
+const DEFAULT_LIMIT = 20;
+
+interface RunsOptions extends ListOptions {
+  readonly pipeline?: string;
+  readonly state?: readonly string[];
+  readonly tag?: readonly string[];
+}
+
+/** Adds `millrace runs`. */
+export function addRunsCommand(program: Command, context: CliContext): void {
+  withListOptions(addCommand(program, 'runs'), DEFAULT_LIMIT)
+    .summary('list runs, newest first')
+    .description('Lists the runs of a server, newest first.')
+    .option('--pipeline <name>', 'only runs of this pipeline')
+    .addOption(new Option('--state <state>', 'only runs in this state; may be given several times').argParser(collect))
+    .addOption(
+      new Option('--tag <key:value>', 'only runs with this tag; may be given several times').argParser(collect),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  millrace runs
+  millrace runs --pipeline etl --state FAILED --state TIMED_OUT
+  millrace runs --limit 1000 --json`,
+    )
+    .action(async (options: RunsOptions) => {
+      await list(options, context);
+      context.exit(EXIT.ok);
+    });
+}
+
+async function list(options: RunsOptions, context: CliContext): Promise<void> {
+  const { output, env } = context;
+  const { url, json, pipeline, tag, limit, cursor } = options;
+  const state = options.state?.map((one) => one.toUpperCase());
+  const api = createApiClient(serverUrl(url, env));
+  const path = withQuery('/v1/runs', { pipeline, state, tag, limit, cursor });
+  if (json) return output.line((await api.send({ path })).text);
+  const { items, nextCursor } = await api.read(pageShape(runLineShape), { path });
+  for (const line of [...runTable(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
+}
+
+/** The list of runs. */
+export function runTable(runs: readonly RunLineShape[], { style, columns, now }: Screen): string[] {
+  if (runs.length === 0) return ['No runs.'];
+  return tableLines(
+    [
+      { title: 'run' },
+      { title: 'pipeline' },
+      { title: 'state' },
+      { title: 'started' },
+      { title: 'took', align: 'right' },
+      { title: 'by' },
+    ],
+    runs.map((run) => [
+      run.id,
+      run.pipeline,
+      stateCell(run.state, style),
+      ago(run.createdAt, now),
+      tookText(run, now),
+      oneLine(
+        [run.trigger.type, run.trigger.by, ...Object.entries(run.tags).map(([key, value]) => `${key}:${value}`)]
+          .filter(Boolean)
+          .join(' '),
+      ),
+    ]),
+    { style, maxWidth: columns },
+  );
+}
+
+function tookText({ state, createdAt, startedAt = createdAt, endedAt }: RunLineShape, now: number): string {
+  if (endedAt !== undefined) return duration(endedAt - startedAt);
+  return isRunEnded(state) ? '' : duration(now - startedAt);
+}
