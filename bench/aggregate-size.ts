@@ -1,15 +1,27 @@
-/**
- * Prints how large the aggregate of a run is, and what a commit of it costs: bytes of its state before it is
- * compressed, bytes of the item (names included), write units (1 KB each).
- */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { toAggregateItem } from '#adapters/aws/dynamo-aggregates.ts';
-import { packRun } from '#domain/run-codec.ts';
 import { itemBytes, type WireItem } from '#local/item-size.ts';
 import { writeUnits } from '#local/table-capacity.ts';
 import { runAt, STAGES } from './aggregate-runs.ts';
+import type { Bench } from './bench.ts';
 
 const SIZES = [10, 50, 100, 1_000, 10_000];
+
+/** How large the item of a run is: what each of its commits writes, in steps of 1 KB. */
+export const aggregateSize: Bench = {
+  name: 'aggregate-size',
+  title: 'the item of a run in the states that it goes through',
+  async run() {
+    return SIZES.flatMap((nodes) =>
+      STAGES.filter(({ flights }) => flights <= nodes).map((stage) => {
+        const item = toWire(toAggregateItem(runAt(nodes, stage)));
+        const units = writeUnits(undefined, item);
+        const what = `${nodes} nodes, ${stage.name}: bytes (${units} write ${units === 1 ? 'unit' : 'units'})`;
+        return { what, values: [itemBytes(item)], decimals: 0 };
+      }),
+    );
+  },
+};
 
 /** An item as it goes over the wire, in which binary is base64. */
 function toWire(item: Record<string, unknown>): WireItem {
@@ -20,16 +32,4 @@ function toWire(item: Record<string, unknown>): WireItem {
       return [name, { ...value }];
     }),
   );
-}
-
-console.log('| nodes | state | state bytes | item bytes | write units |');
-console.log('|---|---|---|---|---|');
-for (const nodes of SIZES) {
-  for (const stage of STAGES) {
-    if (stage.flights > nodes) continue;
-    const run = runAt(nodes, stage);
-    const item = toWire(toAggregateItem(run));
-    const state = Buffer.byteLength(packRun(run).body);
-    console.log(`| ${nodes} | ${stage.name} | ${state} | ${itemBytes(item)} | ${writeUnits(undefined, item)} |`);
-  }
 }

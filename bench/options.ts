@@ -1,0 +1,20 @@
+import { Command, Option } from 'commander';
+
+/** What to measure, and how to show it. */
+export interface BenchOptions {
+  /** Names of benches. @default all */
+  readonly only?: readonly string[];
+  /** One JSON document instead of a table. */
+  readonly json: boolean;
+}
+
+/** Reads the command line. `--help`, and anything that it does not understand, end the process. */
+export function readOptions(argv: readonly string[], names: readonly string[]): BenchOptions {
+  const command = new Command('npm run bench --')
+    .description('Measures Millrace on the development host; bench/README.md says what each figure is.')
+    .addOption(new Option('--only <names...>', 'only these benches').choices(names))
+    .option('--json', 'one JSON document on standard output instead of a table', false)
+    .allowExcessArguments(false)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+  return command.parse(argv, { from: 'user' }).opts<BenchOptions>();
+}

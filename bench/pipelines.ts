@@ -1,0 +1,25 @@
+/** The DAGs that are run, every node a Lambda function that does nothing. */
+
+/** A pipeline to put. */
+export interface LoadPipeline {
+  readonly name: string;
+  readonly nodes: readonly { readonly id: string; readonly dependsOn: readonly string[] }[];
+}
+
+/** So many nodes in a line. */
+export function chain(length: number): LoadPipeline {
+  const nodes = Array.from({ length }, (_, at) => ({ id: `n${at}`, dependsOn: at === 0 ? [] : [`n${at - 1}`] }));
+  return { name: `chain-${length}`, nodes };
+}
+
+/** One node, then so many at once, then one again. */
+export function fan(width: number): LoadPipeline {
+  const middle = Array.from({ length: width }, (_, at) => ({ id: `m${at}`, dependsOn: ['first'] }));
+  const last = { id: 'last', dependsOn: middle.map(({ id }) => id) };
+  return { name: `fan-${width}`, nodes: [{ id: 'first', dependsOn: [] }, ...middle, last] };
+}
+
+/** The definition of a pipeline, as the HTTP API takes it. */
+export function toDefinition({ name, nodes }: LoadPipeline): object {
+  return { name, nodes: nodes.map((node) => ({ ...node, params: { function: 'noop' } })) };
+}
