@@ -39,7 +39,10 @@ const SETTLE_MS = 500;
 export async function runEmbedded(job: EmbeddedRun, context: CliContext): Promise<number> {
   const interrupts = listenForInterrupts();
   try {
-    const { host } = await untilInterrupted(interrupts, openHost(settingsOf(job, context)));
+    const { live, style } = context.output;
+    if (!job.json) live?.draw(style.dim('Starting a development host …'));
+    const opening = openHost(settingsOf(job, context)).finally(() => job.json || live?.clear());
+    const { host } = await untilInterrupted(interrupts, opening);
     try {
       return await runOn(host, job, context, interrupts);
     } finally {

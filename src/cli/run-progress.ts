@@ -4,8 +4,8 @@ import { liveView, progressLine, type Screen } from './live-view.ts';
 import { progressLines } from './plain-progress.ts';
 import { applyHistory, type RunPicture } from './run-picture.ts';
 
-/** Runs with more nodes are followed by their counts alone: node by node would be a wall of lines, and dear to read. */
-const WIDE = 200;
+/** Runs with more nodes are followed by their counts alone: node by node would be a wall of lines, or dear to read. */
+const WIDE = { lines: 60, live: 200 };
 /** Time between two lines about a wide run where there is no terminal, in milliseconds. */
 const WIDE_LINE_EVERY_MS = 2000;
 
@@ -27,7 +27,7 @@ export function screenOf({ output, now }: CliContext): Screen {
 export function createProgress(picture: RunPicture, context: CliContext): RunProgress {
   const { output } = context;
   const { live } = output;
-  const isWide = picture.size > WIDE;
+  const isWide = picture.size > (live === undefined ? WIDE.lines : WIDE.live);
   let lastLineAt = 0;
   return {
     history: !isWide,
