@@ -8,6 +8,7 @@ import { statusOf } from '#domain/node-status.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { Bindings, EvaluationRequest } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { readInput } from './run-input.ts';
 
 /** Hard limit of an execution's input. https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
 const MAX_INPUT_BYTES = 256 * 1024;
@@ -92,7 +93,7 @@ function createReader(deps: PassDeps, scope: EvaluationScope) {
   let input: Promise<string | undefined> | undefined;
   return {
     input() {
-      input ??= deps.runs.readValue(scope.run, 'input');
+      input ??= readInput(deps.runs, scope.run);
       return input;
     },
     /** The result of a node's last attempt: the one that decided it. */

@@ -15,6 +15,7 @@ import type { Flight, RunRecord } from '#domain/run.ts';
 import type { ExecutionSeen } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateWanted, executionInput } from './evaluation.ts';
+import { resultOf, type StoreResult } from './stored-results.ts';
 
 /** Calls to Step Functions at the same time from one pass. */
 export const PARALLEL_CALLS = 10;
@@ -50,6 +51,7 @@ export interface Reading {
   readonly pipeline: CompiledPipeline;
   readonly run: RunRecord;
   readonly readAt: number;
+  readonly storeResult: StoreResult;
 }
 
 /** Reads a completion off an execution's name; nothing where it is not an attempt of this installation. */
@@ -88,12 +90,13 @@ function isDue(pipeline: CompiledPipeline, flight: Flight, now: number): boolean
 }
 
 async function takeCompletion(deps: PassDeps, reading: Reading, completion: Completion, gathered: Gathered) {
-  const { node, attempt, status, output, startedAt, endedAt } = completion;
+  const { nonce, node, attempt, status, startedAt, endedAt } = completion;
   const flight = reading.run.flights.find((one) => one.node === node && one.attempt === attempt);
-  const known = { node, attempt, startedAt, endedAt };
-  if (status === 'SUCCEEDED' ? output !== undefined : status !== 'FAILED' || !flight) {
-    const result = { ...known, status, ...(output !== undefined && status === 'SUCCEEDED' && { output }) };
-    gathered.results.push(await deps.runs.putResult(reading.run, result));
+  const told = resultOf(completion);
+  if (told) {
+    gathered.results.push(await reading.storeResult(nonce, told));
+  } else if (status !== 'SUCCEEDED' && (status !== 'FAILED' || !flight)) {
+    gathered.results.push(await reading.storeResult(nonce, { node, attempt, status, startedAt, endedAt }));
   } else if (flight) {
     gathered.polled += 1;
     if ((await describe(deps, reading, flight, gathered)) !== 'ended') gathered.unanswered += 1;
@@ -128,7 +131,7 @@ async function describe(
     return seen.kind;
   }
   const { kind: _kind, ...end } = seen;
-  gathered.results.push(await deps.runs.putResult(reading.run, { node, attempt, ...end }));
+  gathered.results.push(await reading.storeResult(reading.run.nonce, { node, attempt, ...end }));
   return seen.kind;
 }
 

@@ -20,6 +20,7 @@ import type { PassDeps } from './deps.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
 import { loadPipeline } from './pipelines.ts';
+import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
 /** Readings of one pass before it leaves the run to the next message. */
 const MAX_READINGS = 10;
@@ -67,8 +68,9 @@ interface Tally {
  */
 export async function runPass(deps: PassDeps, runId: string, input: PassInput = {}): Promise<PassOutcome> {
   const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0 };
+  const storeResult = createResultStoring(deps.runs, runId);
   for (let reading = 0; reading < MAX_READINGS; reading++) {
-    const outcome = await onePass(deps, runId, input, tally);
+    const outcome = await onePass(deps, runId, input, storeResult, tally);
     if (!outcome) {
       tally.conflicts += 1;
       continue;
@@ -86,10 +88,11 @@ async function onePass(
   deps: PassDeps,
   runId: string,
   input: PassInput,
+  storeResult: StoreResult,
   tally: Tally,
 ): Promise<PassOutcome | undefined> {
   const readAt = deps.clock.now();
-  const run = await readRun(deps, runId);
+  const run = await readWhileStoring(deps, runId, input.completions ?? [], storeResult);
   if (!run) return { kind: 'missing' };
   if (run instanceof DamagedRunError) return { kind: 'damaged', error: run };
   if (run instanceof NewerRunError) return { kind: 'newer', error: run };
@@ -98,7 +101,7 @@ async function onePass(
     const detail = `revision ${run.revision} of pipeline ${run.pipeline} cannot be found`;
     return { kind: 'damaged', error: new DamagedRunError(runId, detail) };
   }
-  const reading: Reading = { pipeline, run, readAt };
+  const reading: Reading = { pipeline, run, readAt, storeResult };
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
   const gathered = await gather(deps, reading, input.completions ?? []);
@@ -127,6 +130,21 @@ async function onePass(
 function isLeftOver(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): boolean {
   const changedAt = saysNodes(pipeline) ? (run.decisions.at(-1)?.at ?? run.since) : run.since;
   return deps.clock.now() - changedAt >= Math.min(ANNOUNCE_GRACE_MS, deps.options.tickMs);
+}
+
+/** Neither call needs the other's answer, and both are over when this is: a pass leaves nothing under way. */
+async function readWhileStoring(
+  deps: PassDeps,
+  runId: string,
+  completions: readonly Completion[],
+  storeResult: StoreResult,
+) {
+  const storing = storeTold(storeResult, completions);
+  try {
+    return await readRun(deps, runId);
+  } finally {
+    await storing;
+  }
 }
 
 async function readRun(deps: PassDeps, runId: string) {
@@ -246,7 +264,8 @@ function isOwn(pipeline: CompiledPipeline, run: RunRecord, before: RunRecord): b
 /** Rings the run itself: at once where more can be decided, and in time for what must not wait for a tick. */
 async function ring(deps: PassDeps, run: RunRecord, before: RunRecord, again: boolean): Promise<void> {
   if (again) await deps.inbox.ring(run.id);
-  const wake = wakeAt(run);
+  // A pass that changed nothing could do nothing yet: a message at once would only bring the next one like it.
+  const wake = run === before ? undefined : wakeAt(run);
   const now = deps.clock.now();
   if (wake === undefined || wake - now > LONGEST_DELAY_MS) return;
   const known = wakeAt(before);
