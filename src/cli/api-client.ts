@@ -39,24 +39,27 @@ export interface ApiClient {
 const TIMEOUT_MS = 45_000;
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1000;
-const TRIES = 10;
+const USUAL_TRIES = 10;
 /** Answers of a gateway or a function that could not do it now. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Makes a client of the server at an address. */
-export function createApiClient(url: string): ApiClient {
+/**
+ * Makes a client of the server at an address.
+ * @param tries how often a request is sent to a server that cannot do it now @default 10, in about 6 s
+ */
+export function createApiClient(url: string, tries = USUAL_TRIES): ApiClient {
   let requests = 0;
   async function send(call: ApiCall): Promise<ApiAnswer> {
-    for (let tries = 1; ; tries++) {
+    for (let sent = 1; ; sent++) {
       requests += 1;
       const response = await sendOnce(url, call);
       const answer = await toAnswer(response);
       if (response.ok && answer !== undefined) return answer;
       const problem = problemShape.safeParse(answer?.value).data;
-      if (tries >= TRIES || !isPassing(response.status, problem !== undefined)) {
+      if (sent >= tries || !isPassing(response.status, problem !== undefined)) {
         throw refusalOf(url, call, response, problem, answer);
       }
-      await sleep(delayOf(tries, response.headers.get('retry-after')));
+      await sleep(delayOf(sent, response.headers.get('retry-after')));
     }
   }
   return {
@@ -105,9 +108,9 @@ function isPassing(status: number, isProblem: boolean): boolean {
   return BUSY.has(status) || (status === 500 && !isProblem);
 }
 
-function delayOf(tries: number, retryAfter: string | null): number {
+function delayOf(sent: number, retryAfter: string | null): number {
   const asked = /^\d{1,3}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : 0;
-  return Math.min(LONGEST_DELAY_MS, Math.max(asked, FIRST_DELAY_MS * 2 ** (tries - 1)));
+  return Math.min(LONGEST_DELAY_MS, Math.max(asked, FIRST_DELAY_MS * 2 ** (sent - 1)));
 }
 
 /** Statuses that say that what was given on the command line is wrong. */

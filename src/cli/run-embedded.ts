@@ -32,6 +32,8 @@ export interface EmbeddedRun {
 
 /** Time between two looks at the run, in milliseconds: short enough for eyes, or sparing where nobody watches. */
 const LOOK_EVERY_MS = { watched: 150, unwatched: 250 };
+/** How often a request is sent again where `--chaos` kills the function that was to answer it. */
+const TRIES = 100;
 /** What a run leaves to be published or cleared away when it has ended is counted with it, if it comes within this time. */
 const SETTLE_MS = 500;
 
@@ -82,7 +84,7 @@ function interrupted(): CliError {
 async function runOn(host: Host, job: EmbeddedRun, context: CliContext, interrupts: Interrupts): Promise<number> {
   const { definition, json } = job;
   const { output } = context;
-  const api = createApiClient(host.url);
+  const api = createApiClient(host.url, TRIES);
   const { revision } = await putPipeline(api, definition);
   if (interrupts.happened) throw interrupted();
   const before = { wire: host.wireLog.snapshot(), requests: api.requests };

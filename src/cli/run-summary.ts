@@ -4,7 +4,7 @@ import { counted, countsText } from './counts-text.ts';
 import { hopFigures, hopsOf } from './hops.ts';
 import type { Screen } from './live-view.ts';
 import { nodeTable } from './node-table.ts';
-import { oneLine } from './one-line.ts';
+import { cutText, oneLine } from './one-line.ts';
 import type { RunCounters, Upstreams } from './run-counters.ts';
 import { paintState } from './state-style.ts';
 import { duration } from './time-text.ts';
@@ -43,7 +43,7 @@ export function summaryLines(
 function outputLines({ output }: RunShape, style: Screen['style']): string[] {
   if (output === undefined) return [];
   const text = JSON.stringify(output, null, 2);
-  const cut = text.length <= LONGEST_OUTPUT ? text : `${text.slice(0, LONGEST_OUTPUT).toWellFormed()}…`;
+  const cut = cutText(text, LONGEST_OUTPUT);
   const more = cut === text ? [] : [style.dim(`${text.length} characters in all; --json prints them`)];
   return ['', style.bold('Output'), cut, ...more];
 }
