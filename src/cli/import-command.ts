@@ -23,7 +23,7 @@ export function addImportCommand(program: Command, context: CliContext): void {
   addCommand(importing, 'wfcommons <file>')
     .summary('import a recorded workflow in WfFormat 1.5')
     .description(
-      'Turns a WfFormat 1.5 file (wfcommons.org) into a pipeline: a node for each task, which calls a function that takes as long as\n' +
+      'Turns a WfFormat 1.5 file (wfcommons.org) into a pipeline: a node for each task, which calls a function that takes as long as ' +
         'the task was recorded to take, times --time-scale.',
     )
     .option('-o, --out <file>', 'write to this .yaml or .json file (default: YAML to standard output)')
