@@ -4,6 +4,7 @@ import type { Disk } from '#local/disk.ts';
 import { type EventBuses, openEventBuses } from '#local/event-bus.ts';
 import { createLambdaFunctions, type LambdaFunctions } from '#local/lambda-functions.ts';
 import { openQueues, type QueueService } from '#local/queues.ts';
+import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { openStateMachines, type StateMachines } from '#local/state-machines.ts';
 import { openTables, type TableService } from '#local/tables.ts';
 import type { HostedResource, HostedTemplate } from '#local/template.ts';
@@ -29,6 +30,7 @@ export type ServicesSurroundings = {
   readonly dataDir: string;
   readonly wireUrl: string;
   readonly assets: ReadonlyMap<string, string>;
+  readonly entries: RuntimeEntries;
   readonly tickSeconds?: number;
   readonly chaos?: Chaos;
   log(line: string): void;
