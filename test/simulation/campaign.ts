@@ -1,6 +1,7 @@
 /** Plays many random worlds of one kind in a row, and shrinks the first that fails. */
 import fc from 'fast-check';
-import { type Plan, playPlan } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { playPlan } from './play-plan.ts';
 import { PLANS } from './random-plans.ts';
 
 /** Name of a kind of plans. */

@@ -62,9 +62,8 @@ const node = fc.record({
   attempts: fc.array(attempt, { minLength: 1, maxLength: 4 }),
 });
 
-const nodes: fc.Arbitrary<PlannedNode[]> = fc
-  .array(node, { minLength: 1, maxLength: MOST_NODES, size: 'max' })
-  .map((drawn) =>
+function nodesUpTo(most: number): fc.Arbitrary<PlannedNode[]> {
+  return fc.array(node, { minLength: 1, maxLength: most, size: 'max' }).map((drawn) =>
     drawn.map(({ mask, ...rest }, place) => ({
       ...rest,
       // What never ends by itself would keep a world going for a day.
@@ -74,6 +73,7 @@ const nodes: fc.Arbitrary<PlannedNode[]> = fc
       upstreams: upstreamsOf(place, mask & (mask >> 1)),
     })),
   );
+}
 
 const when = fc.constantFrom('before', 'after');
 
@@ -108,7 +108,7 @@ const order: fc.Arbitrary<Plan['order']> = fc.option(
 
 /** Random worlds that nobody stops: the reference says what they come to. */
 const wholePlans: fc.Arbitrary<Plan> = fc.record({
-  nodes,
+  nodes: nodesUpTo(MOST_NODES),
   failFast: fc.constant(false),
   events: fc.constantFrom('run', 'nodes'),
   engineAtMs: rarely(fc.constantFrom(500, 90_000), 0, 9),
@@ -141,5 +141,28 @@ const endingPlans: fc.Arbitrary<Plan> = fc
     faults: [...plan.faults, ...refusals.map((at) => [at, { kind: 'refuse' as const }] as const)],
   }));
 
+/** One or two nodes, and much that goes wrong close together, where the fence and its neighbours are. */
+const narrowPlans: fc.Arbitrary<Plan> = fc
+  .record({
+    plan: endingPlans,
+    nodes: nodesUpTo(2),
+    faults: fc.uniqueArray(fc.tuple(fc.nat(25), fault), { minLength: 2, maxLength: 5, selector: ([at]) => at }),
+  })
+  .map(({ plan, nodes, faults }) => ({
+    ...plan,
+    nodes,
+    faults,
+    tickMs: 5_000,
+    engineAtMs: 0,
+    maxDecisions: 200,
+    maxFlights: 500,
+    outage: undefined,
+    startsPerSecond: undefined,
+  }));
+
 /** The kinds of plans, by name. */
-export const PLANS = { whole: wholePlans, ending: endingPlans } as const satisfies Record<string, fc.Arbitrary<Plan>>;
+export const PLANS = {
+  whole: wholePlans,
+  ending: endingPlans,
+  narrow: narrowPlans,
+} as const satisfies Record<string, fc.Arbitrary<Plan>>;

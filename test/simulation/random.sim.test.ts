@@ -1,7 +1,7 @@
 /** Random worlds: whatever goes wrong, a run comes to exactly what the independent reference says. */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { playPlan } from './plan.ts';
+import { playPlan } from './play-plan.ts';
 import { PLANS } from './random-plans.ts';
 
 describe('a random run in a random world', () => {

@@ -24,6 +24,7 @@ import { createFlakyExecutions, readInput } from './flaky-executions.ts';
 import { InvariantError } from './invariant-error.ts';
 import { checkNow } from './invariants.ts';
 import { Mailbox, type Message } from './mailbox.ts';
+import { newRun } from './new-run.ts';
 import { type Invocation, type Operation, Operations } from './operations.ts';
 import { settle } from './settle.ts';
 import { createWatchedRuns } from './watched-runs.ts';
@@ -306,31 +307,6 @@ const NO_EVALUATOR: Evaluator = {
     throw new Error('no expression in these scenarios');
   },
 };
-
-function newRun(pipeline: CompiledPipeline, now: number): RunRecord {
-  return {
-    schemaVersion: 1,
-    id: 'a'.repeat(26),
-    pipeline: pipeline.name,
-    revision: pipeline.revision,
-    nonce: 'bbbbbbbb',
-    secret: 'secret',
-    rev: 1,
-    state: 'QUEUED',
-    reason: 'Starting',
-    since: now,
-    createdAt: now,
-    trigger: { type: 'api' },
-    tags: [],
-    inputHash: 'hash',
-    nodes: 'p'.repeat(pipeline.nodes.length),
-    machines: [],
-    flights: [],
-    decisions: [],
-    announced: { rev: 0, state: 'QUEUED' },
-    dueAt: Math.floor(now / TICK_MS) * TICK_MS,
-  };
-}
 
 /** Some of a list, drawn without putting back. */
 function draw<T>(from: readonly T[], count: number, choose: (choices: number) => number): T[] {
