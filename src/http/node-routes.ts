@@ -1,5 +1,5 @@
 /** Nodes of a run, their outputs and attempts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { viewAttempts } from '#domain/attempt-view.ts';
 import type { CompiledNode } from '#domain/graph.ts';
 import { statusOf } from '#domain/node-status.ts';
