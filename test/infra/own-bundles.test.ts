@@ -14,7 +14,6 @@ describe('the bundles of our own functions', () => {
 
   it.each(OWN_FUNCTIONS)('leaves out of %s what no function uses: zod’s messages in other languages', (name) => {
     const code = Buffer.from(bundles.get(name)?.files.get('index.mjs') ?? []).toString();
-    expect(code).toContain('Invalid input');
-    expect(code).not.toContain('Entrée invalide');
+    expect([code.includes('Invalid input'), code.includes('Entrée invalide')]).toEqual([true, false]);
   });
 });
