@@ -110,6 +110,8 @@ function checkStart(world: World, seen: Seen, run: RunRecord): void {
   const { name, at } = world.trace.starts[seen.starts] as World['trace']['starts'][number];
   const { node, attempt } = attemptOf(name);
   checkStarted(world, run, name);
+  const key = `sim-${run.id}-${run.nonce}-${node}-${attempt}`;
+  require(world, name === key, () => `${name} is not named for its attempt`);
   for (const [other, count] of world.executions.starts) {
     require(world, count <= 1, () => `${other} was started ${count} times`);
   }

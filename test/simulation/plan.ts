@@ -62,6 +62,7 @@ export interface Plan {
         readonly skewMs: number;
         readonly staleMs: number;
         readonly isIndexStale: boolean;
+        readonly strangers: boolean;
       }
     | undefined;
   readonly drop: boolean;
@@ -136,7 +137,8 @@ function toScript(node: PlannedNode, attempt: number): Script {
     case 'FAILED':
       return { durationMs, end: { status: kind, error: { name: error, message: 'told so' } } };
     default:
-      return { durationMs, end: { status: kind } };
+      // The event of such an end does not bring the error, a look does: which of the two is stored first stands.
+      return { durationMs, end: { status: kind, error: { name: 'States.Timeout', message: 'told so' } } };
   }
 }
 
@@ -172,6 +174,7 @@ export function toFaults(plan: Plan): Faults {
       skewMs: order.skewMs,
       staleMs: order.staleMs,
       isIndexStale: order.isIndexStale,
+      strangers: order.strangers,
       ...(order.loseOneIn !== undefined && { loseOneIn: order.loseOneIn }),
     }),
   };

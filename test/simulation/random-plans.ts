@@ -102,6 +102,7 @@ const order: fc.Arbitrary<Plan['order']> = fc.option(
     skewMs: fc.constantFrom(0, 999),
     staleMs: fc.constantFrom(0, 1_000),
     isIndexStale: fc.boolean(),
+    strangers: fc.boolean(),
   }),
   { nil: undefined, freq: 6 },
 );

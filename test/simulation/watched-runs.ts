@@ -1,5 +1,6 @@
 /** The memory run store of a world: it reads each stored text once, and shows what was stored and put aside. */
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
+import type { AttemptResult } from '#domain/facts.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
 import { type PackedRun, unpackRun } from '#domain/run-codec.ts';
 import type { RunStore } from '#ports/index.ts';
@@ -10,6 +11,8 @@ export interface WatchedRuns extends RunStore {
   latest(id: string): RunRecord;
   /** The stored text now: the same object until the next commit. */
   text(id: string): PackedRun | undefined;
+  /** What was stored first of each attempt, by node and attempt. */
+  readonly results: ReadonlyMap<string, AttemptResult>;
   /** The decisions that were put aside, by revision number. */
   readonly history: ReadonlyMap<number, readonly Decision[]>;
 }
@@ -18,6 +21,7 @@ export interface WatchedRuns extends RunStore {
 export function createWatchedRuns(): WatchedRuns {
   const inner = createMemoryRunStore();
   const history = new Map<number, readonly Decision[]>();
+  const results = new Map<string, AttemptResult>();
   const known = new WeakMap<PackedRun, RunRecord>();
   const read = (id: string) => {
     const text = inner.stored.get(id);
@@ -31,6 +35,7 @@ export function createWatchedRuns(): WatchedRuns {
   return {
     ...inner,
     history,
+    results,
     text: (id) => inner.stored.get(id),
     latest(id) {
       const run = read(id);
@@ -38,6 +43,12 @@ export function createWatchedRuns(): WatchedRuns {
       return run;
     },
     readRun: async (id) => read(id),
+    async putResult(run, result) {
+      const stored = await inner.putResult(run, result);
+      const key = `${run.nonce}/${result.node}/${result.attempt}`;
+      if (!results.has(key)) results.set(key, stored);
+      return stored;
+    },
     putHistory(run, rev, decisions, createdAt) {
       history.set(rev, decisions);
       return inner.putHistory(run, rev, decisions, createdAt);

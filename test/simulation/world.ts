@@ -31,6 +31,8 @@ import { createWatchedRuns } from './watched-runs.ts';
 
 export type { Faults } from './faults.ts';
 
+/** What a batch says of a message that is none: it goes to the dead letters. */
+const UNREADABLE = 'a message of the inbox cannot be read';
 /** Time limit of a pass in the world (ms). */
 const PASS_MS = 30_000;
 const TICK_MS = 60_000;
@@ -229,7 +231,7 @@ export class World {
 
   /** Only what the world itself made to fail may fail. */
   private onTrouble(what: string, error: unknown): void {
-    if (error instanceof InjectedFailure) return;
+    if (error instanceof InjectedFailure || what === UNREADABLE) return;
     this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
@@ -286,6 +288,7 @@ export class World {
       return;
     }
     this.trace.starts.push({ name: execution.name, at: this.now });
+    this.mailbox.tellStrangers(execution);
     const { node, attempt } = readInput(execution.input);
     const { durationMs, end } = this.scenario.script?.(node, attempt) ?? DEFAULT_SCRIPT;
     this.ends.push({ at: this.now + durationMs, execution, end });
