@@ -1,5 +1,6 @@
 /** Evaluates what a step asked for: gathers what the expressions may see, and no more, and asks the evaluator. */
 import { createHmac } from 'node:crypto';
+import pMap from 'p-map';
 import { expressionsIn, referencesOf } from '#domain/expression.ts';
 import { type AttemptResult, type Evaluation, evaluationKey, type Wanted } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
@@ -12,6 +13,14 @@ import { readInput } from './run-input.ts';
 
 /** Hard limit of an execution's input. https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
 const MAX_INPUT_BYTES = 256 * 1024;
+
+/** Results read at the same time. */
+const PARALLEL_READS = 20;
+/**
+ * From how many results on, if they are at least half of a run's, all of the run are read together: small ones share a
+ * read unit then, and a join over hundreds of nodes takes one call.
+ */
+const MANY_RESULTS = 4;
 
 /** A run as expressions see it: the state that the step reached, and the results that this pass has at hand. */
 export interface EvaluationScope {
@@ -91,18 +100,28 @@ function needsOf(template: Json): Needs {
 function createReader(deps: PassDeps, scope: EvaluationScope) {
   const byNode = new Map<number, Promise<AttemptResult | undefined>>();
   let input: Promise<string | undefined> | undefined;
+  for (const result of scope.results) {
+    if (result.status === 'SUCCEEDED') byNode.set(result.node, Promise.resolve(result));
+  }
   return {
     input() {
       input ??= readInput(deps.runs, scope.run);
       return input;
     },
+    /** Says which results will be asked for, so that those of most of a run are read together. */
+    async expect(nodes: readonly number[]) {
+      const missing = nodes.filter((node) => !byNode.has(node));
+      if (missing.length < MANY_RESULTS || missing.length < scope.pipeline.nodes.length / 2) return;
+      const all = await deps.runs.listResults(scope.run);
+      const last = new Map(all.map((result) => [result.node, result]));
+      for (const node of missing) byNode.set(node, Promise.resolve(last.get(node)));
+    },
     /** The result of a node's last attempt: the one that decided it. */
     result(node: number) {
-      let result = byNode.get(node);
-      if (!result) {
-        result = lastResult(deps, scope, node);
-        byNode.set(node, result);
-      }
+      const known = byNode.get(node);
+      if (known !== undefined) return known;
+      const result = deps.runs.listResults(scope.run, node).then((results) => results.at(-1));
+      byNode.set(node, result);
       return result;
     },
   };
@@ -110,19 +129,11 @@ function createReader(deps: PassDeps, scope: EvaluationScope) {
 
 type Reader = ReturnType<typeof createReader>;
 
-async function lastResult(deps: PassDeps, scope: EvaluationScope, node: number): Promise<AttemptResult | undefined> {
-  const atHand = scope.results.filter((result) => result.node === node && result.status === 'SUCCEEDED').at(-1);
-  return atHand ?? (await deps.runs.listResults(scope.run, node)).at(-1);
-}
-
 async function bind(reader: Reader, scope: EvaluationScope, wanted: Wanted, needs: Needs): Promise<Bindings> {
   const ids = needs.nodes === 'all' ? visibleIds(scope.pipeline, wanted.node) : needs.nodes;
   const input = needs.input ? await reader.input() : undefined;
-  const nodes: Bindings['nodes'][number][] = [];
-  for (const id of ids) {
-    const index = scope.pipeline.indexOf.get(id);
-    if (index !== undefined) nodes.push(await bindNode(reader, scope, id, index));
-  }
+  const indices = [...ids].flatMap((id) => scope.pipeline.indexOf.get(id) ?? []);
+  const nodes = await bindNodes(reader, scope, indices);
   return {
     run: { id: scope.run.id, ...(input !== undefined && { input }) },
     nodes,
@@ -132,9 +143,20 @@ async function bind(reader: Reader, scope: EvaluationScope, wanted: Wanted, need
   };
 }
 
-async function bindNode(reader: Reader, scope: EvaluationScope, id: string, index: number) {
+async function bindNodes(reader: Reader, scope: EvaluationScope, indices: readonly number[]) {
+  await reader.expect(indices.filter((index) => isDecided(scope, index)));
+  return pMap(indices, (index) => bindNode(reader, scope, index), { concurrency: PARALLEL_READS });
+}
+
+function isDecided(scope: EvaluationScope, index: number): boolean {
+  const { standing } = statusOf(scope.run.nodes.charCodeAt(index));
+  return standing === 'success' || standing === 'bad';
+}
+
+async function bindNode(reader: Reader, scope: EvaluationScope, index: number) {
+  const { id } = scope.pipeline.nodes[index] as CompiledNode;
   const { state, standing } = statusOf(scope.run.nodes.charCodeAt(index));
-  if (standing !== 'success' && standing !== 'bad') return { id, state };
+  if (!isDecided(scope, index)) return { id, state };
   const result = await reader.result(index);
   const output = standing === 'success' ? result?.output : undefined;
   const error = standing === 'bad' ? result?.error : undefined;
@@ -174,12 +196,10 @@ async function completeParams(
 
 async function defaultPayload(reader: Reader, scope: EvaluationScope, node: CompiledNode): Promise<Json> {
   const input = await reader.input();
-  const outputs: [string, Json][] = [];
-  for (const upstream of node.upstreams) {
-    const { id } = scope.pipeline.nodes[upstream] as CompiledNode;
-    const { output } = await bindNode(reader, scope, id, upstream);
-    if (output !== undefined) outputs.push([id, JSON.parse(output) as Json]);
-  }
+  const upstreams = await bindNodes(reader, scope, node.upstreams);
+  const outputs = upstreams.flatMap(({ id, output }): [string, Json][] =>
+    output === undefined ? [] : [[id, JSON.parse(output) as Json]],
+  );
   return { input: input === undefined ? {} : (JSON.parse(input) as Json), upstream: Object.fromEntries(outputs) };
 }
 
