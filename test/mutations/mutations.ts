@@ -79,8 +79,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an ending is not fenced',
     file: ATTEMPTS,
-    from: 'if (draft.readAt - flight.since >= draft.options.passMs + FENCE_MARGIN_MS) {',
-    to: 'if (draft.readAt >= flight.since) {',
+    from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
+    to: 'if (draft.readAt >= missingSince) {',
+  },
+  {
+    name: 'an ending is fenced from its decision, however late that was committed',
+    file: ATTEMPTS,
+    from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
+    to: 'if (draft.readAt - flight.since >= draft.options.passMs + FENCE_MARGIN_MS) {',
   },
   {
     name: 'a start that came too late is not taken back',
