@@ -1,4 +1,5 @@
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type ExecutionListItem, ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
 import pRetry from 'p-retry';
 import { z } from 'zod';
@@ -109,6 +110,15 @@ export class FaultClient {
   /** Every execution of the engine that the host has ever started, by ListExecutions. */
   async executions(): Promise<ExecutionListItem[]> {
     return await pRetry(() => listExecutions(this.#at().wireUrl), again);
+  }
+
+  /** Puts an event of another system on the bus; once it resolves, the event cannot be lost. */
+  async publish(detailType: 'RunRequested' | 'StopRequested', detail: unknown): Promise<void> {
+    const client = new EventBridgeClient({ ...access, endpoint: this.#at().wireUrl });
+    const entry = { EventBusName: 'millrace', Source: 'test', DetailType: detailType, Detail: JSON.stringify(detail) };
+    const { FailedEntryCount } = await client.send(new PutEventsCommand({ Entries: [entry] }));
+    client.destroy();
+    if (FailedEntryCount !== 0) throw new Error(`${detailType} was not taken`);
   }
 
   /** Ids of all runs that the API lists. */

@@ -12,6 +12,8 @@ const troubles = [
   'delay-events=2s',
   'kill=scheduler:0.3,kill=api:0.2',
   'kill=scheduler:0.6',
+  'throttle=StartExecution:0.7,throttle=DescribeExecution:0.5,throttle=StopExecution:0.5',
+  'throttle=GetItem:0.3,throttle=PutItem:0.3,throttle=UpdateItem:0.3,throttle=SendMessage:0.5,throttle=PutEvents:0.5',
   'drop-events=0.3,repeat-events=0.3,delay-events=1s,kill=scheduler:0.3,kill=api:0.2',
 ];
 

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { collect, evidenceFaults } from './fault-audit.ts';
 import { playRound } from './fault-campaigns.ts';
 import { FaultClient } from './fault-client.ts';
 import { MortalHost } from './fault-host.ts';
 import { diamond, fan, mixed, type Scenario } from './fault-pipelines.ts';
-import { begin, judge, makeFolder, synthesizeFaults } from './fault-trial.ts';
+import { begin, judge, makeFolder, synthesizeFaults, upstreamsOf } from './fault-trial.ts';
 
 let place: Awaited<ReturnType<typeof makeFolder>>;
 let host: MortalHost;
@@ -37,6 +38,20 @@ describe('kill -9 of the host', () => {
       await host.start();
     }
     for (const trial of started) expect((await judge(client, trial, 60_000)).faults).toEqual([]);
+  });
+
+  it('right after a stop was answered: the run is stopped', async () => {
+    const scenario = await open(fan(4));
+    const trial = await begin(client, scenario, place.folder, 20_000);
+    await client.until(trial.id, ({ counts }) => counts['RUNNING'] === 1, 60_000);
+    const { outcome } = await client.stopRun(trial.id);
+    await host.kill();
+    expect(outcome).toBe('ACCEPTED');
+    await host.start();
+    expect(await client.ended(trial.id, 60_000)).toMatchObject({ state: 'ABORTED' });
+    const evidence = await collect(client, trial.id);
+    expect(evidenceFaults(evidence, upstreamsOf(scenario))).toEqual([]);
+    expect(evidence.executions).toHaveLength(1);
   });
 
   it('while nodes run: they run again under the same names, each still at attempt 1', async () => {
