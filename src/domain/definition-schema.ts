@@ -7,7 +7,18 @@ import { memberOf, readJson } from './definition-json.ts';
 import { checkShape } from './definition-shape.ts';
 import type { Json } from './json.ts';
 
-const { timeoutSeconds, maxAttempts, intervalSeconds, backoffRate, maxDelaySeconds, retainDays } = DEFINITION_LIMITS;
+const {
+  maxConcurrency,
+  toleratedFailurePercentage,
+  toleratedFailureCount,
+  queueTimeoutSeconds,
+  timeoutSeconds,
+  maxAttempts,
+  intervalSeconds,
+  backoffRate,
+  maxDelaySeconds,
+  retainDays,
+} = DEFINITION_LIMITS;
 
 /** A pipeline's or an engine's name: letters, digits, dot, underscore and hyphen, at most 128 characters. */
 export const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -35,6 +46,19 @@ const retrySchema = z.strictObject({
   notOn: errorNames.optional().describe('Error names that are never retried; wins over on.'),
 });
 
+const mapSchema = z.strictObject({
+  items: z
+    .union([z.string(), z.array(z.unknown()).max(DEFINITION_LIMITS.mapItems)])
+    .describe('A list, or {% … %} that gives one.'),
+  maxConcurrency: whole(maxConcurrency).optional().describe('Items under way at the same time. Default 100.'),
+  toleratedFailurePercentage: amount(toleratedFailurePercentage)
+    .optional()
+    .describe('Share of the items that may fail, in percent. Default 0.'),
+  toleratedFailureCount: whole(toleratedFailureCount)
+    .optional()
+    .describe('Number of items that may fail; the larger of the two counts. Default 0.'),
+});
+
 const nodeSchema = z.strictObject({
   id: z.string().meta({
     description: 'Told apart code point by code point. Not blank, no control characters.',
@@ -46,7 +70,15 @@ const nodeSchema = z.strictObject({
   dependsOn: boundedTexts(DEFINITION_LIMITS.edges).optional().describe('Ids of direct upstreams.'),
   trigger: z.enum(TRIGGER_RULES).optional().describe('When the node may run. Default all_success.'),
   when: z.string().optional().describe('{% … %}; false skips the node.'),
+  map: mapSchema.optional().describe('Runs the node once for each item of a list.'),
+  branch: z
+    .string()
+    .optional()
+    .describe('{% … %} over $output: the id or ids of the direct downstreams that are chosen.'),
   retry: retrySchema.optional(),
+  queueTimeoutSeconds: whole(queueTimeoutSeconds)
+    .optional()
+    .describe('Longest time that the node waits for an engine or a place. Default none.'),
   timeoutSeconds: whole(timeoutSeconds).optional().describe('Longest time of one attempt. Default 86400.'),
   allowFailure: z.boolean().optional().describe('True: failing does not fail the run. Default false.'),
 });

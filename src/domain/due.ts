@@ -53,6 +53,7 @@ function earliest(draft: Draft, owes: boolean): number | undefined {
     for (const flight of draft.flights.values()) least = Math.min(least, flightDueAt(draft.pipeline, flight));
     const deadline = runDeadlineOf(draft.pipeline, draft.before);
     if (deadline !== undefined && !draft.stop) least = Math.min(least, deadline);
+    for (const { until } of draft.queued.values()) least = Math.min(least, until);
     if (draft.nodes.includes(byteOf('n'))) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
   }
   return Number.isFinite(least) ? least : undefined;
@@ -65,7 +66,8 @@ export function flightDueAt(pipeline: CompiledPipeline, flight: Flight): number 
 }
 
 /**
- * The earliest time that must not wait for a tick (ms since the epoch): a retry, or a start to be asked for again.
+ * The earliest time that must not wait for a tick (ms since the epoch): a retry, a start to be asked for again, the
+ * end of a node's time in QUEUED.
  * The pass sends a delayed ring for it.
  */
 export function wakeAt(run: RunRecord): number | undefined {
@@ -73,5 +75,6 @@ export function wakeAt(run: RunRecord): number | undefined {
   for (const flight of run.flights) {
     if (flight.phase === 'retry' || flight.throttled) least = Math.min(least, flight.pollAt);
   }
+  for (const { until } of run.queued ?? []) least = Math.min(least, until);
   return Number.isFinite(least) ? least : undefined;
 }

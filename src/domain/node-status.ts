@@ -36,6 +36,8 @@ const STATUS = {
   y: { state: 'QUEUED', reason: 'RunLimit', standing: 'open' },
   n: { state: 'QUEUED', reason: 'NoEngine', standing: 'open' },
   r: { state: 'RUNNING', reason: 'Executing', standing: 'open' },
+  // A map that has its list: its items are in flight, waiting, or still to come.
+  m: { state: 'RUNNING', reason: 'Executing', standing: 'open' },
   w: { state: 'RETRY_WAIT', reason: 'RetryScheduled', standing: 'open' },
   S: { state: 'SUCCEEDED', reason: 'Completed', standing: 'success' },
   F: { state: 'FAILED', reason: 'NodeFailed', standing: 'bad' },
@@ -45,12 +47,14 @@ const STATUS = {
   G: { state: 'FAILED', reason: 'PayloadTooLarge', standing: 'bad' },
   I: { state: 'FAILED', reason: 'InternalError', standing: 'bad' },
   T: { state: 'TIMED_OUT', reason: 'TimedOut', standing: 'bad' },
+  Q: { state: 'TIMED_OUT', reason: 'QueueTimeout', standing: 'bad' },
   O: { state: 'ABORTED', reason: 'AbortedOutside', standing: 'bad' },
   A: { state: 'ABORTED', reason: 'Stopped', standing: 'stopped' },
   f: { state: 'ABORTED', reason: 'FailFast', standing: 'stopped' },
   d: { state: 'ABORTED', reason: 'TimedOut', standing: 'stopped' },
   K: { state: 'SKIPPED', reason: 'ConditionFalse', standing: 'skipped' },
   k: { state: 'SKIPPED', reason: 'TriggerNotMet', standing: 'skipped' },
+  B: { state: 'SKIPPED', reason: 'BranchNotChosen', standing: 'skipped' },
   U: { state: 'UPSTREAM_FAILED', reason: 'UpstreamFailed', standing: 'bad' },
   // Bad for the rules below it, but not for the run: every failure above it was allowed.
   u: { state: 'UPSTREAM_FAILED', reason: 'UpstreamFailed', standing: 'bad' },

@@ -63,8 +63,8 @@ export interface RunStore {
   commitRun(run: RunRecord, expectedRev: number): Promise<'committed' | 'conflict'>;
   /** Stores what an execution said, unless something is stored already; gives what is stored. */
   putResult(run: RunKey, result: AttemptResult): Promise<AttemptResult>;
-  readResult(run: RunKey, node: number, attempt: number): Promise<AttemptResult | undefined>;
-  /** The results of all attempts of a node, or of a whole run, by node and attempt. */
+  readResult(run: RunKey, node: number, attempt: number, item?: number): Promise<AttemptResult | undefined>;
+  /** The results of all attempts of a node, or of a whole run, by node, item and attempt. */
   listResults(run: RunKey, node?: number): Promise<readonly AttemptResult[]>;
   /** Stores a JSON text under a key; it exists for the run once a commit names the key. */
   putValue(run: RunKey, key: string, text: string): Promise<void>;
@@ -182,6 +182,11 @@ export interface Bindings {
     readonly error?: ErrorInfo;
   }[];
   readonly attempt: number;
+  /** The item of a map (JSON text) and its index, for an expression of an item. */
+  readonly item?: string;
+  readonly index?: number;
+  /** The node's own output, for its `branch`. */
+  readonly output?: string;
   /** What `$now()` and `$millis()` answer (ms since the epoch). */
   readonly now: number;
   /** What `$random()` and `$shuffle()` draw from. */

@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
+import { flightKey } from '#domain/draft.ts';
 import { wakeAt } from '#domain/due.ts';
 import type { Evaluation, Facts } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
@@ -19,6 +20,7 @@ import { announce } from './announce.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
+import { storeList } from './map-lists.ts';
 import { loadPipeline } from './pipelines.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
@@ -198,7 +200,7 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
     const left = readAt + deps.options.passMs / 3 - deps.clock.now();
     if (left <= 0) isClosed = true;
     else {
-      const scope = { pipeline, run: result.run, results: facts.results ?? [] };
+      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists: result.lists };
       const values = await evaluateWanted(deps, scope, result.wanted, left);
       for (const [key, value] of values) evaluations.set(key, value);
       isClosed = values.size < result.wanted.length;
@@ -210,6 +212,7 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
 async function commit(deps: PassDeps, before: RunRecord, result: StepResult): Promise<RunRecord | undefined> {
   if (result.run === before) return before;
   let next = result.run;
+  for (const [key, list] of result.lists) await storeList(deps, next, key, list);
   if (result.output !== undefined) {
     const text = canonicalJson(result.output);
     const outputKey = `output-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
@@ -238,9 +241,9 @@ async function carryOut(
 ): Promise<Facts | undefined> {
   const { run, pipeline } = reading;
   const { commands, again } = decided.result;
-  const flightOf = new Map(run.flights.map((flight) => [flight.node, flight]));
+  const flightOf = new Map(run.flights.map((flight) => [flightKey(flight), flight]));
   const flightsOf = (kind: 'start' | 'stop') =>
-    commands.filter((command) => command.kind === kind).flatMap((command) => flightOf.get(command.node) ?? []);
+    commands.filter((command) => command.kind === kind).flatMap((command) => flightOf.get(flightKey(command)) ?? []);
   const starts = flightsOf('start');
   const stops = flightsOf('stop');
   tally.started += starts.length;

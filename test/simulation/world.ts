@@ -37,7 +37,7 @@ export interface Scenario {
   readonly name: string;
   readonly definition: PipelineDefinition;
   /** By node id and attempt; what is absent succeeds after a second. */
-  readonly script?: (node: string, attempt: number) => Script | undefined;
+  readonly script?: (node: string, attempt: number, item?: number) => Script | undefined;
   /** When a user stops the run (ms after its creation). */
   readonly stopAtMs?: number;
 }
@@ -343,9 +343,8 @@ export class World {
   private onExecution(execution: MemoryExecution): void {
     if (execution.status === 'RUNNING') {
       this.trace.starts.push({ name: execution.name, at: this.now });
-      const { node, attempt } = (JSON.parse(execution.input) as { millrace: { node: string; attempt: number } })
-        .millrace;
-      const script = this.scenario.script?.(node, attempt) ?? {
+      const { node, item, attempt } = (JSON.parse(execution.input) as ExecutionInput).millrace;
+      const script = this.scenario.script?.(node, attempt, item) ?? {
         durationMs: 1_000,
         end: { status: 'SUCCEEDED', output: '{}' },
       };
@@ -378,6 +377,10 @@ const NO_EVALUATOR: Evaluator = {
     throw new Error('no expression in these scenarios');
   },
 };
+
+interface ExecutionInput {
+  readonly millrace: { readonly node: string; readonly item?: number; readonly attempt: number };
+}
 
 function newRun(pipeline: CompiledPipeline, now: number): RunRecord {
   return {

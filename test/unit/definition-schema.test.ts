@@ -97,7 +97,7 @@ describe('parseDefinition', () => {
     expect(error?.message).toContain('not supported by this version');
   });
 
-  it.each(['map', 'branch', 'pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds', 'queueTimeoutSeconds'])(
+  it.each(['pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds'])(
     'says of %s in a node that it comes later',
     (field) => {
       const errors = errorsOf([{ id: 'a', [field]: 1 }]);

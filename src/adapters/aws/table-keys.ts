@@ -4,7 +4,7 @@
  * | item                    | pk                     | sk                             | index attributes                   |
  * |-------------------------|------------------------|--------------------------------|------------------------------------|
  * | aggregate of a run      | `run#<id>`             | `run`                          | `ds`, `da` while it is due         |
- * | result of an attempt    | `run#<id>#<nonce>`     | `r#<node>#<attempt>` (5 + 5)   |                                    |
+ * | result of an attempt    | `run#<id>#<nonce>`     | `r#<node>#<attempt>` (5 + 5), `r#<node>#i<item>#<attempt>` in a map |                                    |
  * | value of a run          | `run#<id>#<nonce>`     | `v#<key>`                      |                                    |
  * | history of a run        | `run#<id>#<nonce>`     | `h#<rev>` (10)                 |                                    |
  * | header of a run         | `runs`                 | `<created>#<id>` (16)          | `rp` = `runs#<pipeline>`, `rs` = sk |
@@ -64,8 +64,16 @@ export function resultPrefix(node?: number): string {
 }
 
 /** Sort key of an attempt's result. */
-export function resultSortKey(node: number, attempt: number): string {
-  return `${resultPrefix(node)}${padded(attempt, 5)}`;
+export function resultSortKey(node: number, attempt: number, item?: number): string {
+  const place = item === undefined ? '' : `i${padded(item, 5)}#`;
+  return `${resultPrefix(node)}${place}${padded(attempt, 5)}`;
+}
+
+/** Reads the sort key of a result back. */
+export function parseResultSortKey(sortKey: string): { node: number; item?: number; attempt: number } {
+  const [, node, ...rest] = sortKey.split('#');
+  const [item, attempt] = rest.length === 2 ? rest : [undefined, rest[0]];
+  return { node: Number(node), ...(item !== undefined && { item: Number(item.slice(1)) }), attempt: Number(attempt) };
 }
 
 /** Sort key of a value. */
