@@ -44,6 +44,14 @@ const packedDecision = z.tuple([
     .optional(),
 ]);
 
+const packedParent = z.strictObject({
+  run: z.string(),
+  nonce: z.string(),
+  node: index,
+  item: index.optional(),
+  attempt: index,
+});
+
 const packedRun = z.strictObject({
   p: z.string(),
   v: z.string(),
@@ -58,7 +66,10 @@ const packedRun = z.strictObject({
   t: z.strictObject({
     type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
     by: z.string().optional(),
+    runId: z.string().optional(),
   }),
+  P: packedParent.optional(),
+  D: index.optional(),
   g: z.array(z.tuple([z.string(), z.string()])).optional(),
   h: z.string(),
   x: z.string().refine(isVector, 'not a vector of node statuses'),
@@ -126,6 +137,8 @@ export function packRun(run: RunRecord): PackedRun {
     b: run.startedAt === undefined ? undefined : run.startedAt - run.createdAt,
     e: run.endedAt === undefined ? undefined : run.endedAt - run.createdAt,
     t: run.trigger,
+    P: run.parent,
+    D: run.depth,
     g: run.tags.length > 0 ? run.tags.map(([key, value]) => [key, value]) : undefined,
     h: run.inputHash,
     x: run.nodes,
@@ -187,7 +200,13 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     createdAt: created,
     ...(packed.b !== undefined && { startedAt: packed.b + created }),
     ...(packed.e !== undefined && { endedAt: packed.e + created }),
-    trigger: { type: packed.t.type, ...(packed.t.by !== undefined && { by: packed.t.by }) },
+    trigger: {
+      type: packed.t.type,
+      ...(packed.t.by !== undefined && { by: packed.t.by }),
+      ...(packed.t.runId !== undefined && { runId: packed.t.runId }),
+    },
+    ...(packed.P && { parent: packed.P }),
+    ...(packed.D !== undefined && { depth: packed.D }),
     tags: packed.g ?? [],
     inputHash: packed.h,
     nodes: packed.x,

@@ -117,6 +117,17 @@ export interface QueuedNode {
 export interface RunTrigger {
   readonly type: 'api' | 'schedule' | 'event' | 'rerun' | 'backfill' | 'pipeline';
   readonly by?: string;
+  /** The run that it comes from: the parent of a child, the first run of a re-run. */
+  readonly runId?: string;
+}
+
+/** The attempt, in another run, whose execution this run is. */
+export interface ParentAttempt {
+  readonly run: string;
+  readonly nonce: string;
+  readonly node: number;
+  readonly item?: number | undefined;
+  readonly attempt: number;
 }
 
 /** An order to end a run early: by a user, by its own deadline, or by `failFast`. The first one stands. */
@@ -146,6 +157,10 @@ export interface RunRecord {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly trigger: RunTrigger;
+  /** For a run that a `pipeline` node started. */
+  readonly parent?: ParentAttempt;
+  /** How many runs stand above it. @default 0 */
+  readonly depth?: number;
   readonly tags: readonly (readonly [string, string])[];
   /** Hash of the input, to tell a repeated start from another one under the same key. */
   readonly inputHash: string;

@@ -156,6 +156,8 @@ export interface Executions {
 export interface Inbox {
   /** Asks for a pass over a run, after a delay of whole seconds (0 to 900). */
   ring(runId: string, delaySeconds?: number): Promise<void>;
+  /** Asks for a pass that looks at one attempt, by the name of its execution, though it is not due. */
+  ringAbout(runId: string, executionName: string): Promise<void>;
   /** Asks for passes over many runs. */
   ringAll(runIds: readonly string[]): Promise<void>;
 }

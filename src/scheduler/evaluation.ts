@@ -135,6 +135,7 @@ export function executionInput(
       node: node.id,
       attempt,
       ...(item !== undefined && { item }),
+      ...(node.engine === 'pipeline' && { depth: run.depth ?? 0 }),
       timeoutSeconds: node.timeoutMs / 1000,
       token,
     },

@@ -2,7 +2,7 @@
 import pMap from 'p-map';
 import { flightKey } from '#domain/draft.ts';
 import { flightDueAt } from '#domain/due.ts';
-import { parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
+import { type AttemptKey, parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
 import {
   type AttemptResult,
   type Evaluation,
@@ -69,7 +69,11 @@ export function completionOf(
 }
 
 /** Learns what can be learnt about a run now. Every result is stored before it is given on. */
-export async function gather(deps: PassDeps, reading: Reading, completions: readonly Completion[]): Promise<Gathered> {
+export async function gather(
+  deps: PassDeps,
+  reading: Reading,
+  brought: { readonly completions?: readonly Completion[]; readonly looks?: readonly AttemptKey[] },
+): Promise<Gathered> {
   const gathered: Gathered = {
     results: [],
     observations: [],
@@ -79,12 +83,14 @@ export async function gather(deps: PassDeps, reading: Reading, completions: read
     started: 0,
     stopped: 0,
   };
-  const own = completions.filter((completion) => completion.nonce === reading.run.nonce);
+  const isOwn = ({ nonce }: AttemptKey | Completion) => nonce === reading.run.nonce;
+  const own = (brought.completions ?? []).filter(isOwn);
+  const looks = new Set((brought.looks ?? []).filter(isOwn).map(flightKey));
   await pMap(own, (completion) => takeCompletion(deps, reading, completion, gathered), { concurrency: PARALLEL_CALLS });
   const told = new Set(gathered.results.map(flightKey));
   const now = deps.clock.now();
   const due = reading.run.flights.filter(
-    (flight) => !told.has(flightKey(flight)) && isDue(reading.pipeline, flight, now),
+    (flight) => !told.has(flightKey(flight)) && (isDue(reading.pipeline, flight, now) || isLooked(flight, looks)),
   );
   await pMap(due, (flight) => look(deps, reading, flight, gathered), { concurrency: PARALLEL_CALLS });
   return gathered;
@@ -93,6 +99,10 @@ export async function gather(deps: PassDeps, reading: Reading, completions: read
 function isDue(pipeline: CompiledPipeline, flight: Flight, now: number): boolean {
   if (flight.phase === 'retry') return false;
   return flightDueAt(pipeline, flight) <= now;
+}
+
+function isLooked(flight: Flight, looks: ReadonlySet<number>): boolean {
+  return flight.phase !== 'retry' && looks.has(flightKey(flight));
 }
 
 function isAttempt(flight: Flight, key: Pick<Flight, 'node' | 'item' | 'attempt'>): boolean {

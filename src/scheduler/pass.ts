@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { flightKey } from '#domain/draft.ts';
 import { wakeAt } from '#domain/due.ts';
+import type { AttemptKey } from '#domain/execution-name.ts';
 import type { Evaluation, Facts } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
@@ -21,6 +22,7 @@ import type { PassDeps } from './deps.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
 import { storeList } from './map-lists.ts';
+import { isStillWanted } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
@@ -36,9 +38,11 @@ const LONGEST_DELAY_MS = 900_000;
 const HELD_DECISIONS = 20;
 const HELD_NODES = 100;
 
-/** What brings a pass: nothing but a ring, ends of executions, or an order to stop. */
+/** What brings a pass: nothing but a ring, attempts to look at, ends of executions, or an order to stop. */
 export interface PassInput {
   readonly completions?: readonly Completion[];
+  /** Attempts to look at though they are not due. */
+  readonly looks?: readonly AttemptKey[];
   readonly stop?: { readonly by?: string };
 }
 
@@ -62,6 +66,8 @@ interface Tally {
   polled: number;
   started: number;
   stopped: number;
+  /** Results that wait for an evaluation. */
+  unfolded: number;
 }
 
 /**
@@ -69,7 +75,7 @@ interface Tally {
  * @throws whatever a port throws: the message that brought the pass then comes again, and the due time stands
  */
 export async function runPass(deps: PassDeps, runId: string, input: PassInput = {}): Promise<PassOutcome> {
-  const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0 };
+  const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0, unfolded: 0 };
   const storeResult = createResultStoring(deps.runs, runId);
   for (let reading = 0; reading < MAX_READINGS; reading++) {
     const outcome = await onePass(deps, runId, input, storeResult, tally);
@@ -106,23 +112,25 @@ async function onePass(
   const reading: Reading = { pipeline, run, readAt, storeResult };
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
-  const gathered = await gather(deps, reading, input.completions ?? []);
+  const gathered = await gather(deps, reading, input);
   tally.results += gathered.results.length;
   tally.polled += gathered.polled;
   tally.started += gathered.started;
   tally.stopped += gathered.stopped;
+  const order = input.stop ?? ((await isStillWanted(deps, run)) ? undefined : { by: 'its parent' });
   const facts: Facts = {
     engines: deps.engines,
     results: gathered.results,
     observations: gathered.observations,
     answers: gathered.answers,
-    ...(input.stop && { stop: input.stop }),
+    ...(order && { stop: order }),
     ...(isOverdue && { announced: true }),
   };
   const reached = await advance(deps, reading, facts, tally);
   if (!reached) return undefined;
   const stop = input.stop && stopAnswer(run, reached);
-  return { kind: 'done', run: reached, unanswered: gathered.unanswered, ...(stop && { stop }) };
+  const unanswered = gathered.unanswered + tally.unfolded;
+  return { kind: 'done', run: reached, unanswered, ...(stop && { stop }) };
 }
 
 /**
@@ -167,9 +175,11 @@ function stopAnswer(before: RunRecord, after: RunRecord): 'accepted' | 'already'
 /** Decides, commits and carries out, again while carrying out gives facts; nothing where a commit was lost. */
 async function advance(deps: PassDeps, reading: Reading, facts: Facts, tally: Tally): Promise<RunRecord | undefined> {
   let { run } = reading;
+  tally.unfolded = 0;
   let open: Facts | undefined = facts;
   for (let commits = 0; open && commits < MAX_COMMITS; commits++) {
     const decided = await decide(deps, { ...reading, run }, open);
+    tally.unfolded += decided.result.unfolded;
     const next = await commit(deps, run, decided.result);
     if (!next) {
       // Lost to another pass. An acknowledgement alone may be lost: a later pass announces once more.

@@ -5,8 +5,9 @@
  */
 import { floorToTick } from '#domain/due.ts';
 import { canonicalJson, type Json } from '#domain/json.ts';
-import { RUN_SCHEMA_VERSION, type RunRecord, type RunTrigger } from '#domain/run.ts';
-import { deriveRunId, hashInput, isIdempotencyKey, type RunCause } from '#domain/run-id.ts';
+import { type ParentAttempt, RUN_SCHEMA_VERSION, type RunRecord, type RunTrigger } from '#domain/run.ts';
+import { childRunId, deriveRunId, hashInput, isIdempotencyKey, type RunCause } from '#domain/run-id.ts';
+import type { PipelineHead } from '#ports/index.ts';
 import { toHeader } from './announce.ts';
 import type { PassDeps } from './deps.ts';
 import { loadPipeline } from './pipelines.ts';
@@ -25,6 +26,8 @@ export interface StartRequest {
   /** Makes a repeated request find the first run. @default none: each request makes a run */
   readonly cause?: RunCause | undefined;
   readonly trigger: RunTrigger;
+  /** Makes the run the child of an attempt, whose repeated start finds it. */
+  readonly child?: { readonly parent: ParentAttempt; readonly depth: number } | undefined;
 }
 
 /** What became of the request. `replayed`: the run that the first such request made. */
@@ -44,9 +47,9 @@ export async function startRun(deps: PassDeps, request: StartRequest): Promise<S
   const pipeline = await loadPipeline(deps.pipelines, head.name, request.revision ?? head.revision);
   if (!pipeline) return { kind: 'noRevision' };
   const input = request.input ?? {};
-  const id = request.cause ? deriveRunId(head.name, head.incarnation, request.cause) : deps.ids.runId();
+  const id = idOf(deps, request, head);
   const run = newRun(deps, request, { id, revision: pipeline.revision, nodes: pipeline.nodes.length, input });
-  const before = request.cause && (await deps.runs.readRun(id));
+  const before = (request.cause || request.child) && (await deps.runs.readRun(id));
   if (before) return foundBefore(deps, before, run);
   await deps.runs.putValue(run, INPUT_KEY, canonicalJson(input));
   const created = await deps.runs.createRun(run);
@@ -54,6 +57,11 @@ export async function startRun(deps: PassDeps, request: StartRequest): Promise<S
   await deps.runs.putHeader(toHeader(run));
   await deps.inbox.ring(run.id);
   return { kind: 'started', run };
+}
+
+function idOf(deps: PassDeps, request: StartRequest, head: PipelineHead): string {
+  if (request.child) return childRunId(request.child.parent);
+  return request.cause ? deriveRunId(head.name, head.incarnation, request.cause) : deps.ids.runId();
 }
 
 /** A repeated request rings too: the one before it may have died before it did. */
@@ -82,6 +90,7 @@ function newRun(
     since: now,
     createdAt: now,
     trigger: request.trigger,
+    ...request.child,
     tags: request.tags ?? [],
     inputHash: hashInput(what.input),
     nodes: 'p'.repeat(what.nodes),

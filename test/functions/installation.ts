@@ -41,6 +41,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     executions,
     inbox: {
       ring: async (runId) => void rings.push(runId),
+      ringAbout: async () => {},
       ringAll: async (runIds) => void rings.push(...runIds),
     },
     bus: {

@@ -20,7 +20,7 @@ async function createScheduler() {
     runs: createMemoryRunStore(),
     pipelines: createMemoryPipelineStore(),
     executions: createMemoryExecutions(clock),
-    inbox: { ring: async (run) => void rung.push(run), ringAll: async (runs) => void rung.push(...runs) },
+    inbox: { ring: async (run) => void rung.push(run), ringAbout: async (run) => void rung.push(run), ringAll: async (runs) => void rung.push(...runs) },
     bus: { publish: async () => {} },
     evaluator: { evaluate: async () => [] },
     clock,
