@@ -168,12 +168,16 @@ function drawOf(nonce: string, flight: Flight): number {
 export function applyObservation(draft: Draft, observation: Observation): void {
   const flight = liveFlight(draft, observation);
   if (!flight) return;
-  if (observation.seen === 'unanswered') return;
-  if (observation.seen === 'running') seenRunning(draft, flight);
+  if (observation.seen === 'unanswered') {
+    // A message waits for the time of a throttled start: were it not put off, each pass would send the next at once.
+    if (flight.throttled) putOffStart(draft, flight);
+    return;
+  }
+  if (observation.seen === 'running') seenRunning(draft, flight, observation.startedAt);
   else seenMissing(draft, flight);
 }
 
-function seenRunning(draft: Draft, flight: Flight): void {
+function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): void {
   if (flight.ending && draft.readAt - flight.since > draft.options.stopGraceMs) {
     concludeEnding(draft, flight, flight.ending);
     return;
@@ -183,6 +187,9 @@ function seenRunning(draft: Draft, flight: Flight): void {
     ...rest,
     phase: flight.ending ? 'stopping' : 'running',
     confirmed: true,
+    // A pass may have started it long after the commit, and died before it told: its time runs from the start itself.
+    // Two clocks are compared here: one that is ahead must not move the start into the future (C100).
+    ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, Math.min(startedAt, draft.readAt)) }),
     polls: flight.ending ? flight.polls : flight.polls + 1,
     pollAt: nextPollAt(draft.now, flight.ending ? 0 : flight.polls + 1, draft.options),
   });
@@ -223,14 +230,18 @@ export function applyAnswer(draft: Draft, answer: StartAnswer): void {
       putFlight(draft, { ...rest, phase: 'running', confirmed: true, since: draft.now });
       return;
     }
-    case 'later': {
-      const wait = Math.min(draft.options.tickMs, 1000 * 2 ** Math.min(flight.polls, 10));
-      putFlight(draft, { ...flight, throttled: true, polls: flight.polls + 1, pollAt: draft.now + wait });
+    case 'later':
+      putOffStart(draft, flight);
       return;
-    }
     case 'refused':
       refuse(draft, flight, answer);
   }
+}
+
+/** Asks for the start again later: after a second, then twice as long each time, up to a tick. */
+function putOffStart(draft: Draft, flight: Flight): void {
+  const wait = Math.min(draft.options.tickMs, 1000 * 2 ** Math.min(flight.polls, 10));
+  putFlight(draft, { ...flight, throttled: true, polls: flight.polls + 1, pollAt: draft.now + wait });
 }
 
 function refuse(draft: Draft, flight: Flight, answer: StartAnswer): void {
@@ -254,10 +265,19 @@ export function orderEnd(draft: Draft, flight: Flight, ending: EndReason, error?
   draft.commands.push({ kind: 'stop', node: flight.node, item: flight.item, attempt: flight.attempt });
 }
 
-/** Ends attempts whose own time is over. */
+/**
+ * Ends attempts whose own time is over. A look has to show that: an execution that ended in time may be one whose end
+ * nobody could tell yet. Where every look stays unanswered, it is ended unseen after a grace.
+ */
 export function applyDeadlines(draft: Draft): void {
+  const running = new Set<string>();
+  for (const observation of draft.facts.observations ?? []) {
+    if (observation.seen === 'running') running.add(`${flightKey(observation)}/${observation.attempt}`);
+  }
   for (const flight of [...draft.flights.values()]) {
     if (flight.phase !== 'starting' && flight.phase !== 'running') continue;
-    if (draft.now >= deadlineOf(draft.pipeline, flight)) orderEnd(draft, flight, 'TimedOut');
+    const late = deadlineOf(draft.pipeline, flight);
+    const isSeen = draft.readAt >= late && running.has(`${flightKey(flight)}/${flight.attempt}`);
+    if (isSeen || draft.now >= late + draft.options.stopGraceMs) orderEnd(draft, flight, 'TimedOut');
   }
 }

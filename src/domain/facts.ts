@@ -27,6 +27,8 @@ export interface Observation {
   readonly attempt: number;
   /** `unanswered`: the question failed or was throttled, which says nothing about the execution. */
   readonly seen: 'running' | 'missing' | 'unanswered';
+  /** For `running`: when it started, by Step Functions' clock (ms since the epoch). */
+  readonly startedAt?: number;
 }
 
 /** What StartExecution answered for an attempt. */

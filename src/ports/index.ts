@@ -132,7 +132,7 @@ export type ExecutionSeen =
       readonly startedAt: number;
       readonly endedAt: number;
     }
-  | { readonly kind: 'running' }
+  | { readonly kind: 'running'; readonly startedAt: number }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unanswered'; readonly message: string };
 

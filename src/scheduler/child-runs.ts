@@ -101,7 +101,7 @@ async function startChild(deps: PassDeps, parent: AttemptKey, text: string): Ret
 }
 
 async function seen(deps: PassDeps, child: RunRecord): Promise<ExecutionSeen> {
-  if (!isRunOver(child.state)) return { kind: 'running' };
+  if (!isRunOver(child.state)) return { kind: 'running', startedAt: child.createdAt };
   const { endedAt = child.since, createdAt: startedAt } = child;
   if (child.state === 'SUCCEEDED') {
     const output = child.outputKey === undefined ? 'null' : await deps.runs.readValue(child, child.outputKey);

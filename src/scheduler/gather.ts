@@ -147,7 +147,8 @@ async function describe(
   const { node, item, attempt } = flight;
   const seen = await deps.executions.describe(machineOf(reading.run, flight), nameOf(deps, reading.run, flight));
   if (seen.kind !== 'ended') {
-    gathered.observations.push({ node, item, attempt, seen: seen.kind });
+    const startedAt = seen.kind === 'running' ? { startedAt: seen.startedAt } : {};
+    gathered.observations.push({ node, item, attempt, seen: seen.kind, ...startedAt });
     return seen.kind;
   }
   const { kind: _kind, ...end } = seen;

@@ -32,7 +32,7 @@ export function describeExecutions(backend: string, open: () => Promise<Executio
       expect(await executions.start(MACHINE, 'a', '{}')).toEqual({ kind: 'started' });
       expect(['started', 'exists']).toContain((await executions.start(MACHINE, 'a', '{}')).kind);
       expect(await executions.start(MACHINE, 'a', '{"other":1}')).toEqual({ kind: 'exists' });
-      expect(await executions.describe(MACHINE, 'a')).toEqual({ kind: 'running' });
+      expect(await executions.describe(MACHINE, 'a')).toEqual({ kind: 'running', startedAt: expect.any(Number) });
     });
 
     it('keeps a name taken once its execution is over', async () => {

@@ -96,7 +96,7 @@ describe('SfnExecutions', () => {
 
     it('asks by the ARN of the execution', async () => {
       service.script(() => described({ status: 'RUNNING' }));
-      expect(await executions.describe(MACHINE, 'millrace-run-1')).toEqual({ kind: 'running' });
+      expect(await executions.describe(MACHINE, 'millrace-run-1')).toEqual({ kind: 'running', startedAt: STARTED });
       expect(service.calls).toEqual([{ api: 'DescribeExecution', body: { executionArn: EXECUTION } }]);
     });
 

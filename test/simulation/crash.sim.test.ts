@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { chooser } from './chooser.ts';
+import type { OperationFault } from './faults.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Faults, type Scenario, World } from './world.ts';
 
@@ -10,11 +12,10 @@ async function play(
   await world.play();
   const run = await world.runs.readRun(world.run?.id ?? '');
   // A user's stop that is itself delayed may find more done: then only the invariants say what is right.
-  const isDelayedStop = scenario.stopAtMs !== undefined && faults.freeze !== undefined;
+  const isDelayedStop =
+    scenario.stopAtMs !== undefined && [...(faults.at?.values() ?? [])].some((fault) => fault.kind === 'freeze');
   if (scenario.expected && !isDelayedStop) {
-    expect({ state: run?.state, nodes: run?.nodes }, JSON.stringify([...(faults.kills ?? [])])).toEqual(
-      scenario.expected,
-    );
+    expect({ state: run?.state, nodes: run?.nodes }, JSON.stringify([...(faults.at ?? [])])).toEqual(scenario.expected);
   }
   return world;
 }
@@ -24,7 +25,7 @@ async function* singleKills(scenario: Scenario, faults: Faults) {
   for (let at = 0; ; at++) {
     let reached = false;
     for (const when of ['before', 'after'] as const) {
-      const world = await play(scenario, { ...faults, kills: new Map([[at, when]]) });
+      const world = await play(scenario, { ...faults, at: new Map([[at, { kind: 'kill', when }]]) });
       reached = world.trace.operations.length > at;
       yield { at, when, world };
     }
@@ -32,20 +33,13 @@ async function* singleKills(scenario: Scenario, faults: Faults) {
   }
 }
 
+function kill(when: 'before' | 'after'): OperationFault {
+  return { kind: 'kill', when };
+}
+
 /** How many operations a scenario takes when nothing goes wrong, with some more for what faults add. */
 async function countOperations(scenario: Scenario, faults: Faults): Promise<number> {
   return (await play(scenario, faults)).trace.operations.length + 10;
-}
-
-/** A generator of choices that a seed alone decides (mulberry32). */
-function chooser(seed: number): (choices: number) => number {
-  let state = seed;
-  return (choices) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * choices) | 0;
-  };
 }
 
 describe('a run whose functions crash', () => {
@@ -76,11 +70,11 @@ describe('a run whose functions crash', () => {
         for (let first = 0; first < operations; first++) {
           for (let second = first + 1; second < operations; second++) {
             const kinds = ['before', 'after'] as const;
-            const kills = new Map([
-              [first, kinds[(first + second) % 2] as 'before'],
-              [second, kinds[first % 2] as 'before'],
+            const faults = new Map([
+              [first, kill(kinds[(first + second) % 2] as 'before')],
+              [second, kill(kinds[first % 2] as 'before')],
             ]);
-            await play(scenario, { kills, drop: second % 3 === 0 });
+            await play(scenario, { at: faults, drop: second % 3 === 0 });
           }
         }
       });
@@ -90,9 +84,10 @@ describe('a run whose functions crash', () => {
         for (let at = 0; at < operations; at++) {
           for (const when of ['before', 'after'] as const) {
             for (const forMs of [5_000, 29_000, 31_000, 65_000, 200_000]) {
-              await play(scenario, { freeze: { at, when, forMs } });
-              await play(scenario, { freeze: { at, when, forMs }, drop: true });
-              await play(scenario, { freeze: { at, when, forMs }, drop: true, tickMs: 5_000 });
+              const freeze = new Map([[at, { kind: 'freeze', when, forMs } as const]]);
+              await play(scenario, { at: freeze });
+              await play(scenario, { at: freeze, drop: true });
+              await play(scenario, { at: freeze, drop: true, tickMs: 5_000 });
             }
           }
         }
@@ -101,9 +96,9 @@ describe('a run whose functions crash', () => {
       it('leaves nothing running when a call of StartExecution takes effect long after it was made', async () => {
         const operations = await countOperations(scenario, {});
         for (let at = 0; at < operations; at++) {
-          const freeze = { at, when: 'before' as const, forMs: 200_000 };
-          await play(scenario, { freeze, freezeStarts: true });
-          await play(scenario, { freeze, freezeStarts: true, tickMs: 5_000 });
+          const freeze = new Map([[at, { kind: 'freeze', when: 'before', forMs: 200_000 } as const]]);
+          await play(scenario, { at: freeze, freezeStarts: true });
+          await play(scenario, { at: freeze, freezeStarts: true, tickMs: 5_000 });
         }
       });
 
@@ -111,11 +106,12 @@ describe('a run whose functions crash', () => {
         const operations = await countOperations(scenario, {});
         for (let seed = 1; seed <= 300; seed++) {
           const choose = chooser(seed * 7919);
-          const kills = new Map<number, 'before' | 'after'>();
-          for (let kill = choose(4); kill > 0; kill--)
-            kills.set(choose(operations * 2), choose(2) === 0 ? 'before' : 'after');
-          const freeze = { at: choose(operations * 2), when: 'before' as const, forMs: choose(100_000) };
-          await play(scenario, { choose, kills, copies: 1 + choose(3), ...(choose(2) === 0 && { freeze }) });
+          const faults = new Map<number, OperationFault>();
+          for (let kills = choose(4); kills > 0; kills--)
+            faults.set(choose(operations * 2), kill(choose(2) === 0 ? 'before' : 'after'));
+          const forMs = choose(100_000);
+          if (choose(2) === 0) faults.set(choose(operations * 2), { kind: 'freeze', when: 'before', forMs });
+          await play(scenario, { choose, at: faults, copies: 1 + choose(3) });
         }
       });
     });

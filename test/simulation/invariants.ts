@@ -1,123 +1,160 @@
-/** What must hold after every operation, and at the end, whatever went wrong in between. */
-import { statusOf } from '#domain/node-status.ts';
+/** What must hold after every operation, whatever went wrong before. */
+import { flightKey } from '#domain/draft.ts';
+import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
+import { isTerminal, statusOf } from '#domain/node-status.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
-import { unpackRun } from '#domain/run-codec.ts';
+import type { PackedRun } from '#domain/run-codec.ts';
+import { require } from './invariant-error.ts';
+import { checkReasons } from './reason-invariants.ts';
 import type { World } from './world.ts';
 
-const PASS_MS = 30_000;
-const seenBefore = new WeakMap<World, RunRecord>();
+/** What was seen of a world so far. */
+export interface Seen {
+  text: PackedRun | undefined;
+  run: RunRecord | undefined;
+  /** Starts and events that were looked at. */
+  starts: number;
+  events: number;
+  /** Up to which revision number the events tell everything. */
+  covered: number;
+  /** By revision number, the state of the run. */
+  readonly states: Map<number, string>;
+  /** When an order to stop, and the end, were committed (by the world's clock, which is nobody's else). */
+  stoppedAt?: number;
+  endedAt?: number;
+}
 
-/** A broken promise, with the schedule that broke it. */
-export class InvariantError extends Error {
-  constructor(world: World, what: string) {
-    const kills = [...(world.faults.kills ?? [])].map(([at, when]) => `${when} ${at}`).join(', ');
-    super(
-      `${world.scenario.name}: ${what}\nkills: ${kills}\n${world.trace.operations.map((o, i) => `${i} ${o}`).join('\n')}`,
-    );
-    this.name = 'InvariantError';
+const seenOf = new WeakMap<World, Seen>();
+
+/** What was seen of a world. */
+export function seenIn(world: World): Seen {
+  let seen = seenOf.get(world);
+  if (!seen) {
+    seen = { text: undefined, run: undefined, starts: 0, events: 0, covered: 0, states: new Map() };
+    seenOf.set(world, seen);
   }
+  return seen;
 }
 
-function require(world: World, holds: boolean, what: () => string): void {
-  if (!holds) throw new InvariantError(world, what());
-}
-
-function current(world: World): RunRecord {
-  const stored = world.runs.stored.get(world.run?.id ?? '');
-  require(world, stored !== undefined, () => 'the run is gone');
-  return unpackRun(stored as NonNullable<typeof stored>);
-}
-
-/** After every operation. */
-export async function checkNow(world: World): Promise<void> {
-  const run = current(world);
-  const before = seenBefore.get(world);
-  seenBefore.set(world, run);
-  for (const [name, count] of world.executions.starts) {
-    require(world, count <= 1, () => `${name} was started ${count} times`);
+/** After every operation. Only what changed is looked at. */
+export function checkNow(world: World): void {
+  const seen = seenIn(world);
+  const text = world.runs.text(world.run?.id ?? '');
+  require(world, text !== undefined, () => 'the run is gone');
+  const run = world.runs.latest(world.run?.id ?? '');
+  if (text !== seen.text) {
+    checkStates(world, run);
+    checkDue(world, run);
+    if (seen.run) checkChange(world, seen.run, run);
+    checkReasons(world, run);
+    note(world, seen, run);
+    seen.text = text;
+    seen.run = run;
+    for (const { name } of world.trace.starts) checkStarted(world, run, name);
   }
-  checkStates(world, run);
-  if (before) checkChange(world, before, run);
-  checkStarts(world, run);
+  for (; seen.starts < world.trace.starts.length; seen.starts++) checkStart(world, seen, run);
+  for (; seen.events < world.trace.events.length; seen.events++) checkEvent(world, seen, run);
+}
+
+function note(world: World, seen: Seen, run: RunRecord): void {
+  seen.states.set(run.rev, run.state);
+  if (run.stop) seen.stoppedAt ??= world.now;
+  if (isRunOver(run.state)) seen.endedAt ??= world.now;
 }
 
 function checkStates(world: World, run: RunRecord): void {
   const flying = new Set(run.flights.map((flight) => flight.node));
   [...run.nodes].forEach((letter, node) => {
-    const { state } = statusOf(letter.charCodeAt(0));
     // A map in progress has the flights of its items, or none while its next ones wait.
     if (letter === 'm') return;
+    const { state, standing } = statusOf(letter.charCodeAt(0));
     const hasFlight = state === 'RUNNING' || state === 'RETRY_WAIT';
     require(world, flying.has(node) === hasFlight, () => `node ${node} is ${state}, its flight says otherwise`);
-    if (isRunOver(run.state)) {
-      require(world, statusOf(letter.charCodeAt(0)).standing !== 'open', () => `run over, node ${node} ${state}`);
-    }
+    if (isRunOver(run.state)) require(world, standing !== 'open', () => `run over, node ${node} ${state}`);
   });
   const isFinal = isRunOver(run.state) && run.announced.state === run.state;
   require(world, isFinal || run.dueAt !== undefined, () => `unfinished, and not due (${run.state})`);
+}
+
+/** Due early, never late: what has to be looked at, looked after or published is so in time. */
+function checkDue(world: World, run: RunRecord): void {
+  const due = run.dueAt ?? Number.POSITIVE_INFINITY;
+  for (const flight of run.flights) {
+    require(world, due <= flight.pollAt, () =>
+      `due ${due - flight.pollAt} ms after node ${flight.node} has to be looked at`);
+  }
+  if (run.announced.state === run.state) return;
+  const latest = world.now + world.options.tickMs + (world.faults.skewMs ?? 0);
+  require(world, due <= latest, () => `what is to be published is due ${due - latest} ms too late`);
 }
 
 function checkChange(world: World, before: RunRecord, run: RunRecord): void {
   require(world, run.rev >= before.rev, () => `revision ${before.rev} became ${run.rev}`);
   if (isRunOver(before.state)) require(world, run.state === before.state, () => `${before.state} became ${run.state}`);
   [...before.nodes].forEach((letter, node) => {
-    const isFinal = statusOf(letter.charCodeAt(0)).standing !== 'open';
+    const isFinal = isTerminal(letter.charCodeAt(0));
     require(world, !isFinal || run.nodes[node] === letter, () => `node ${node}: ${letter} became ${run.nodes[node]}`);
   });
-  if (before.stop) {
-    for (const flight of run.flights) {
-      const known = before.flights.find((other) => other.node === flight.node && other.item === flight.item);
-      require(world, known?.attempt === flight.attempt, () => `attempt of node ${flight.node} decided after a stop`);
-    }
+  for (const flight of run.flights) {
+    const known = before.flights.find((other) => flightKey(other) === flightKey(flight));
+    require(world, !known || flight.attempt >= known.attempt, () => `node ${flight.node} went back an attempt`);
+    require(world, !before.stop || known?.attempt === flight.attempt, () => {
+      return `attempt of node ${flight.node} decided after a stop`;
+    });
   }
 }
 
-function checkStarts(world: World, run: RunRecord): void {
-  for (const { name, at } of world.trace.starts) {
-    const [, node, attempt] = /-(\d+)(?:_\d+)?-(\d+)$/.exec(name) ?? [];
-    const index = Number(node);
-    const { state } = statusOf(run.nodes.charCodeAt(index));
-    require(world, state !== 'PENDING' && state !== 'QUEUED', () => `${name} started, node is ${state}`);
-    const upstreams = world.pipeline.nodes[index]?.upstreams ?? [];
-    const rule = world.pipeline.nodes[index]?.trigger;
-    if (rule === 'all_success') {
-      for (const up of upstreams)
-        require(world, run.nodes[up] === 'S', () => `${name} started before node ${up} succeeded`);
-    }
-    if (run.stop && !world.faults.freezeStarts) {
-      const latest = run.stop.at + PASS_MS;
-      require(world, at <= latest, () => `${name} (attempt ${attempt}) started ${at - latest} ms after the fence`);
-    }
-  }
+function checkStarted(world: World, run: RunRecord, name: string): void {
+  const { state } = statusOf(run.nodes.charCodeAt(attemptOf(name).node));
+  require(world, state !== 'PENDING' && state !== 'QUEUED', () => `${name} started, node is ${state}`);
 }
 
-/** At the end: over, with nothing left behind. */
-export async function checkFinally(world: World): Promise<void> {
-  const run = current(world);
-  require(world, isRunOver(run.state), () =>
-    `still ${run.state} (${run.nodes}) after ${world.ticks} ticks, now ${world.now}`);
-  require(world, run.dueAt === undefined, () => 'over, but still due');
-  for (const execution of world.executions.started.values()) {
-    require(world, execution.status !== 'RUNNING', () => `orphan: ${execution.name} still runs`);
-    const started = world.trace.starts.find((start) => start.name === execution.name)?.at ?? 0;
-    const late = started - (run.endedAt ?? 0);
-    const isTakenBack = world.faults.freezeStarts && execution.status === 'ABORTED';
-    require(world, late <= 0 || isTakenBack === true, () => `${execution.name} started ${late} ms after the run's end`);
+/** The newest start. */
+function checkStart(world: World, seen: Seen, run: RunRecord): void {
+  const { name, at } = world.trace.starts[seen.starts] as World['trace']['starts'][number];
+  const { node, attempt } = attemptOf(name);
+  checkStarted(world, run, name);
+  for (const [other, count] of world.executions.starts) {
+    require(world, count <= 1, () => `${other} was started ${count} times`);
   }
-  checkPublished(world, run);
-  if (world.stopAccepted !== undefined) {
-    require(world, run.state === 'ABORTED' || run.state === 'FAILED', () => `stop accepted, run ${run.state}`);
+  for (const other of world.executions.started.values()) {
+    const isBeside =
+      other.status === 'RUNNING' && other.name !== name && isSame(attemptOf(other.name), attemptOf(name));
+    require(world, !isBeside || world.faults.freezeStarts === true, () => `${name} started beside ${other.name}`);
   }
+  const { upstreams = [], trigger } = world.pipeline.nodes[node] ?? {};
+  if (trigger === 'all_success') {
+    for (const up of upstreams)
+      require(world, run.nodes[up] === 'S', () => `${name} started before node ${up} succeeded`);
+  }
+  if (world.faults.freezeStarts) return;
+  const isWanted = run.flights.some(
+    (one) => isSame(one, attemptOf(name)) && one.attempt === attempt && one.phase !== 'retry',
+  );
+  require(world, isWanted, () => `${name} started when its attempt was over`);
+  if (!run.stop) return;
+  const stoppedAt = world.faults.choose ? (seen.stoppedAt ?? at) : run.stop.at;
+  const late = at - (stoppedAt + world.options.passMs + (world.faults.choose ? 1_000 : 0));
+  require(world, late <= 0, () => `${name} started ${late} ms after the fence`);
 }
 
-/** Every revision up to the last is covered by what was published, and the last word is the final state. */
-function checkPublished(world: World, run: RunRecord): void {
-  const ranges = world.trace.events.map((event) => event.detail as { sinceRev: number; rev: number; state: string });
-  let covered = 0;
-  for (const range of [...ranges].sort((a, b) => a.rev - b.rev)) {
-    if (range.sinceRev <= covered + 1) covered = Math.max(covered, range.rev);
-  }
-  require(world, covered === run.rev, () => `published up to revision ${covered} of ${run.rev}`);
-  require(world, ranges.some((range) => range.rev === run.rev && range.state === run.state), () =>
-    'the end was not published');
+/** Which attempt an execution's name is for. */
+export function attemptOf(name: string): AttemptKey {
+  return parseExecutionName('sim', name) as AttemptKey;
+}
+
+function isSame(one: Pick<AttemptKey, 'node' | 'item'>, other: AttemptKey): boolean {
+  return flightKey(one) === flightKey(other);
+}
+
+/** The newest event: it says what was committed, and leaves no revision between itself and those before it. */
+function checkEvent(world: World, seen: Seen, run: RunRecord): void {
+  const event = world.trace.events[seen.events]?.detail as { sinceRev: number; rev: number; state: string };
+  require(world, event.rev <= run.rev, () => `revision ${event.rev} was published before it was committed`);
+  require(world, event.sinceRev <= seen.covered + 1, () => {
+    return `published from revision ${event.sinceRev} on, before it up to ${seen.covered}`;
+  });
+  const state = seen.states.get(event.rev);
+  require(world, state === event.state, () => `revision ${event.rev} was published as ${event.state}, it is ${state}`);
+  seen.covered = Math.max(seen.covered, event.rev);
 }

@@ -133,7 +133,7 @@ describe('a map', () => {
       1_000,
       1_000,
     ]);
-    expect(world.runs.stored.get(run.id)?.body.length).toBeLessThan(20_000);
+    expect(world.runs.text(run.id)?.body.length).toBeLessThan(20_000);
   });
 });
 
@@ -150,7 +150,7 @@ describe('a map whose functions crash', () => {
       const length = (await play(scenario, faults)).world.trace.operations.length;
       for (let at = 0; at < length + 5; at++) {
         for (const when of ['before', 'after'] as const) {
-          const { m, output } = await play(scenario, { ...faults, kills: new Map([[at, when]]) });
+          const { m, output } = await play(scenario, { ...faults, at: new Map([[at, { kind: 'kill', when }]]) });
           expect([m, output], `${when} ${at}`).toEqual(['SUCCEEDED', expected]);
         }
       }
@@ -162,7 +162,7 @@ describe('a map whose functions crash', () => {
     const length = (await play(slow)).world.trace.operations.length;
     for (let at = 0; at < length + 5; at++) {
       for (const when of ['before', 'after'] as const) {
-        const { run } = await play(slow, { kills: new Map([[at, when]]) });
+        const { run } = await play(slow, { at: new Map([[at, { kind: 'kill', when }]]) });
         expect(run.state).toBe('ABORTED');
       }
     }

@@ -1,35 +1,51 @@
 /**
- * A world in one thread for the real pass and tick: memory adapters, a virtual clock, and a hand on every port call.
+ * A world in one thread for the real scheduler: its batches, passes and ticks over memory adapters, a virtual clock,
+ * and a hand on every port call.
  *
  * Each port call of an invocation is an **operation** that waits until the world lets it happen, so the world owns the
- * order of all of them. Killing an invocation means that its operation is never answered: before it took effect, or
- * after. No error is thrown, since a killed process catches nothing.
+ * order of all of them. What it may do to them is in `faults.ts`, what must hold after each in `invariants.ts`.
  */
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
-import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
+import type { EngineFact } from '#domain/facts.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { BusEvent, Evaluator } from '#ports/index.ts';
+import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
-import { type Completion, completionOf } from '#scheduler/gather.ts';
-import { type PassOutcome, runPass } from '#scheduler/pass.ts';
+import { workBatch } from '#scheduler/inbox-batch.ts';
+import { stopRun } from '#scheduler/stop-run.ts';
 import { runTick } from '#scheduler/tick.ts';
-import { checkFinally, checkNow } from './invariants.ts';
+import { type Faults, InjectedFailure } from './faults.ts';
+import { checkFinally } from './final-invariants.ts';
+import { createFlakyExecutions, readInput } from './flaky-executions.ts';
+import { InvariantError } from './invariant-error.ts';
+import { checkNow } from './invariants.ts';
+import { Mailbox, type Message } from './mailbox.ts';
+import { type Invocation, type Operation, Operations } from './operations.ts';
+import { settle } from './settle.ts';
+import { createWatchedRuns } from './watched-runs.ts';
+
+export type { Faults } from './faults.ts';
 
 /** Time limit of a pass in the world (ms). */
 const PASS_MS = 30_000;
 const TICK_MS = 60_000;
-/** How long a queue hides a message from others once it was handed over (ms). */
-const VISIBILITY_MS = 180_000;
+/** Messages of a batch, and passes at once, at most. */
+const BATCH_SIZE = 10;
+const CONCURRENCY = 3;
+/** How long a call takes at most to take effect, unless it is frozen (ms). */
+const LATENCY_MS = 400;
 
 /** How an execution of a node's attempt goes. */
 export interface Script {
   readonly durationMs: number;
   readonly end: ExecutionEnd;
+  /** Step Functions refuses to start it, however often it is asked. */
+  readonly isRefused?: boolean;
 }
 
 /** What a world is to play. */
@@ -40,44 +56,13 @@ export interface Scenario {
   readonly script?: (node: string, attempt: number, item?: number) => Script | undefined;
   /** When a user stops the run (ms after its creation). */
   readonly stopAtMs?: number;
-}
-
-/** What may go wrong, by the number of an operation, counted from 0 over the whole run. */
-export interface Faults {
-  /** Operations at which their invocation dies. */
-  readonly kills?: ReadonlyMap<number, 'before' | 'after'>;
-  /** Operation at which its invocation freezes; it wakes when everybody else has waited this long (ms). */
-  readonly freeze?: { readonly at: number; readonly when: 'before' | 'after'; readonly forMs: number };
-  /** Whether a call of StartExecution itself may freeze before it takes effect. */
-  readonly freezeStarts?: boolean;
-  /** Time between ticks (ms). @default 60000 */
-  readonly tickMs?: number;
-  /** Events and rings that are lost; the tick's own rings never are. */
-  readonly drop?: boolean;
-  /** Each event and ring arrives this many times. */
-  readonly copies?: number;
-  /** Which of several waiting operations happens next; absent: one invocation at a time. */
-  readonly choose?: (choices: number) => number;
-}
-
-interface Operation {
-  readonly invocation: Invocation;
-  readonly label: string;
-  readonly effect: () => Promise<unknown>;
-  readonly answer: (value: unknown) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-interface Invocation {
-  readonly what: string;
-  state: 'running' | 'done' | 'dead';
-  message: Message | undefined;
-}
-
-interface Message {
-  readonly run: string;
-  readonly completion: Completion | undefined;
-  visibleAt: number;
+  /** Pipelines that nodes of the engine `pipeline` start. */
+  readonly children?: readonly PipelineDefinition[];
+  /** When the engine `lambda` is registered (ms after the run's creation). @default before */
+  readonly engineAtMs?: number;
+  /** Bounds of the installation that differ from its defaults. */
+  readonly options?: Partial<StepOptions>;
+  readonly evaluator?: Evaluator;
 }
 
 /** What happened: for invariants, and to tell a failing schedule. */
@@ -85,48 +70,85 @@ export interface Trace {
   readonly operations: string[];
   readonly events: BusEvent[];
   readonly starts: { readonly name: string; readonly at: number }[];
+  /** Of executions of runs that the run started. */
+  readonly childStarts: { readonly name: string; readonly at: number }[];
+  /** What the calls of StartExecution for a name brought as input. */
+  readonly inputs: Map<string, Set<string>>;
+  /** Messages handed over, and invocations in all. */
+  deliveries: number;
+  invocations: number;
 }
+
+const ENGINES: ReadonlyMap<string, EngineFact> = new Map([
+  ['lambda', { stateMachineArn: 'arn:aws:states:us-east-1:000000000000:stateMachine:lambda' }],
+]);
 
 export class World {
   now = 1_800_000_000_000;
-  readonly trace: Trace = { operations: [], events: [], starts: [] };
+  readonly beganAt = this.now;
+  readonly trace: Trace = {
+    operations: [],
+    events: [],
+    starts: [],
+    childStarts: [],
+    inputs: new Map(),
+    deliveries: 0,
+    invocations: 0,
+  };
   readonly pipeline: CompiledPipeline;
-  readonly runs = createMemoryRunStore();
+  readonly runs = createWatchedRuns();
   readonly pipelines = createMemoryPipelineStore();
+  private readonly ids = createCountingIds();
   readonly executions;
   readonly scenario: Scenario;
   readonly faults: Faults;
+  readonly options: StepOptions;
   run: RunRecord | undefined;
   stopAccepted: number | undefined;
   ticks = 0;
-  private readonly messages: Message[] = [];
+  private readonly mailbox: Mailbox;
+  private readonly operations: Operations;
+  private readonly flaky;
   private readonly ends: { readonly at: number; readonly execution: MemoryExecution; readonly end: ExecutionEnd }[] =
     [];
-  private readonly waiting: Operation[] = [];
-  private readonly frozen: { readonly operation: Operation; readonly wakeAt: number }[] = [];
-  private readonly tickMs: number;
   private nextTickAt: number;
   private stopAt: number | undefined;
   private forgetAt: number | undefined;
-  private invocations = 0;
+  private broken: unknown;
 
   constructor(scenario: Scenario, faults: Faults = {}) {
     this.scenario = scenario;
     this.faults = faults;
     this.pipeline = compilePipeline(scenario.definition, 'rev1');
-    this.executions = createMemoryExecutions({ now: () => this.now }, (execution) => this.onExecution(execution));
-    this.tickMs = faults.tickMs ?? TICK_MS;
-    this.nextTickAt = this.now + this.tickMs;
+    this.options = { ...OPTIONS, ...scenario.options, tickMs: faults.tickMs ?? TICK_MS };
+    const now = () => this.now;
+    this.mailbox = new Mailbox(faults, now);
+    this.operations = new Operations(this);
+    this.executions = createMemoryExecutions({ now }, (execution) => this.onExecution(execution));
+    this.flaky = createFlakyExecutions(this.executions, {
+      faults,
+      now,
+      beganAt: this.beganAt,
+      isRefused: (node, attempt) => scenario.script?.(node, attempt)?.isRefused === true,
+      onStart: (name, input) => this.noteStart(name, input),
+    });
+    this.nextTickAt = this.now + this.options.tickMs;
   }
 
   /** Creates the run and plays until it is over and nothing is left to do, or `maxTicks` have passed. */
-  async play(maxTicks = (60 * TICK_MS) / this.tickMs): Promise<void> {
-    await this.pipelines.putDefinition(this.pipeline.name, 'incarnation', 'rev1', this.scenario.definition, this.now);
+  async play(maxTicks = (60 * TICK_MS) / this.options.tickMs): Promise<void> {
+    const { definition, stopAtMs } = this.scenario;
+    await this.pipelines.putDefinition(this.pipeline.name, 'incarnation', 'rev1', definition, this.now);
     this.run = newRun(this.pipeline, this.now);
+    for (const child of this.scenario.children ?? []) await this.putPipeline(child);
+    await this.runs.putValue(this.run, 'input', '{}');
     await this.runs.createRun(this.run);
-    if (this.scenario.stopAtMs !== undefined) this.stopAt = this.now + this.scenario.stopAtMs;
-    this.send({ run: this.run.id, completion: undefined, visibleAt: this.now });
-    while (this.ticks < maxTicks && !(await this.isQuiet())) await this.once();
+    if (stopAtMs !== undefined) this.stopAt = this.now + stopAtMs;
+    this.mailbox.send(JSON.stringify({ kind: 'ring', run: this.run.id }), 0);
+    while (this.ticks < maxTicks && !this.isQuiet()) {
+      await this.once();
+      if (this.broken !== undefined) throw this.broken;
+    }
     await checkFinally(this);
   }
 
@@ -135,38 +157,44 @@ export class World {
     this.forgetAt = this.now + afterMs;
   }
 
-  private async isQuiet(): Promise<boolean> {
-    if (this.waiting.length > 0 || this.frozen.length > 0 || this.messages.length > 0) return false;
+  private async putPipeline(definition: PipelineDefinition): Promise<void> {
+    const { name } = definition;
+    await this.pipelines.putDefinition(name, 'incarnation', 'rev1', definition, this.now);
+    const times = { createdAt: this.now, updatedAt: this.now };
+    await this.pipelines.commitHead({ name, incarnation: 'incarnation', revision: 'rev1', version: 1, ...times }, 0);
+  }
+
+  private isQuiet(): boolean {
+    if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
     if (this.stopAt !== undefined || this.ends.length > 0) return false;
-    const run = await this.runs.readRun(this.run?.id ?? '');
-    return run !== undefined && run.dueAt === undefined;
+    return this.runs.all().every((run) => run.dueAt === undefined);
   }
 
   /** Lets one thing happen. */
   private async once(): Promise<void> {
     const { choose } = this.faults;
-    const ready = this.messages.filter((message) => message.visibleAt <= this.now);
-    const isBusy = this.waiting.length > 0;
-    if (isBusy && (!choose || ready.length === 0 || this.invocationsAlive() >= 3 || choose(2) === 0)) {
-      await this.operate(this.waiting.splice(choose ? choose(this.waiting.length) : 0, 1)[0] as Operation);
-    } else if (ready.length > 0) await this.deliver(ready[choose ? choose(ready.length) : 0] as Message);
-    else await this.pass();
-  }
-
-  private invocationsAlive(): number {
-    return new Set(this.waiting.map((operation) => operation.invocation)).size;
-  }
-
-  /** Nothing can happen now: time goes on to the next thing that will. */
-  private async pass(): Promise<void> {
-    const times = [this.nextTickAt, ...this.messages.map((message) => message.visibleAt)];
-    times.push(...this.ends.map((end) => end.at), ...this.frozen.map((frozen) => frozen.wakeAt));
-    for (const time of [this.stopAt, this.forgetAt]) if (time !== undefined) times.push(time);
-    this.now = Math.max(this.now, Math.min(...times));
-    for (const frozen of this.frozen.splice(0)) {
-      if (frozen.wakeAt <= this.now) await this.finish(frozen.operation);
-      else this.frozen.push(frozen);
+    const late = this.operations.waiting.find((operation) => this.now - operation.issuedAt >= LATENCY_MS);
+    if (late) return this.operations.operate(late);
+    const ready = this.mailbox.ready();
+    const { waiting } = this.operations;
+    if (waiting.length > 0) {
+      if (!choose) return this.operations.operate(waiting[0] as Operation);
+      const lot = choose(16);
+      const canDeliver = ready.length > 0 && this.operations.alive() < CONCURRENCY;
+      if (lot === 0) return this.pass(this.now + 1 + choose(LATENCY_MS));
+      if (!canDeliver || lot < 9) return this.operations.operate(waiting[choose(waiting.length)] as Operation);
     }
+    if (ready.length === 0) return this.pass();
+    return this.deliver(choose ? draw(ready, 1 + choose(BATCH_SIZE), choose) : ready.slice(0, 1));
+  }
+
+  /** Nothing more happens now: time goes on to the next thing that will, or to a time before it. */
+  private async pass(atMost = Number.POSITIVE_INFINITY): Promise<void> {
+    const times = [this.nextTickAt, this.mailbox.nextAt(), this.operations.nextWakeAt()];
+    times.push(...this.ends.map((end) => end.at));
+    for (const time of [this.stopAt, this.forgetAt]) if (time !== undefined) times.push(time);
+    this.now = Math.max(this.now, Math.min(atMost, ...times));
+    await this.operations.wake();
     for (const end of this.ends.splice(0)) {
       if (end.at <= this.now) this.executions.end(end.execution.name, end.end);
       else this.ends.push(end);
@@ -177,9 +205,9 @@ export class World {
       await this.stop();
     }
     if (this.nextTickAt <= this.now) {
-      this.nextTickAt += this.tickMs;
+      this.nextTickAt += this.options.tickMs;
       this.ticks += 1;
-      await this.invoke('tick', undefined, (deps) => runTick(deps));
+      await this.invoke({ what: 'tick', messages: [] }, (deps) => runTick(deps));
     }
   }
 
@@ -191,178 +219,103 @@ export class World {
     this.ends.splice(0);
   }
 
-  private async deliver(message: Message): Promise<void> {
-    message.visibleAt = this.now + VISIBILITY_MS;
-    const completions = message.completion ? [message.completion] : [];
-    await this.invoke('pass', message, (deps) => runPass(deps, message.run, { completions }));
+  private async deliver(messages: Message[]): Promise<void> {
+    this.mailbox.hide(messages);
+    this.trace.deliveries += messages.length;
+    const queued = messages.map(({ body }, at) => ({ messageId: String(at), body }));
+    await this.invoke({ what: 'pass', messages }, async (deps) => {
+      const { failures } = await workBatch(deps, queued, (what, error) => this.onTrouble(what, error));
+      messages.forEach((message, at) => {
+        if (failures.includes(String(at))) this.mailbox.comesAgain(message);
+        else this.mailbox.remove(message);
+      });
+    });
   }
 
   /** A user stops the run; a client whose call died asks again, as the command line would. */
   private async stop(): Promise<void> {
-    const id = this.run?.id ?? '';
-    const invocation = await this.invoke('stop', undefined, async (deps) => {
-      const outcome = await runPass(deps, id, { stop: { by: 'user' } });
-      if (outcome.kind === 'done' && outcome.stop !== 'over') this.stopAccepted ??= this.now;
-      else if (outcome.kind === 'busy') this.stopAt = this.now + 1_000;
-    });
-    this.onDeath.set(invocation, () => {
+    const askAgain = () => {
       this.stopAt = this.now + 1_000;
+    };
+    await this.invoke({ what: 'stop', messages: [], onDeath: askAgain }, async (deps) => {
+      const outcome = await stopRun(deps, this.run?.id ?? '', 'user').catch((error: unknown) => {
+        this.onTrouble('stop', error);
+        return { kind: 'busy' as const };
+      });
+      const isUsers = outcome.kind === 'done' && outcome.run.stop?.kind === 'user';
+      if (isUsers && outcome.stop !== 'over') this.stopAccepted ??= this.now;
+      else if (outcome.kind === 'busy') askAgain();
     });
   }
 
-  private readonly onDeath = new Map<Invocation, () => void>();
+  /** Only what the world itself made to fail may fail. */
+  private onTrouble(what: string, error: unknown): void {
+    if (error instanceof InjectedFailure) return;
+    this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
 
   private async invoke(
-    what: string,
-    message: Message | undefined,
+    of: Pick<Invocation, 'what' | 'messages' | 'onDeath'>,
     work: (deps: PassDeps) => Promise<unknown>,
-  ): Promise<Invocation> {
-    this.invocations += 1;
-    const invocation: Invocation = { what: `${what}${this.invocations}`, state: 'running', message };
-    work(this.depsOf(invocation, what)).then(
-      (outcome) => this.onEnd(invocation, outcome as PassOutcome | undefined),
-      (error: unknown) => {
-        throw error;
-      },
-    );
+  ): Promise<void> {
+    this.trace.invocations += 1;
+    const invocation: Invocation = { ...of, what: `${of.what}${this.trace.invocations}` };
+    work(this.depsOf(invocation, of.what === 'tick')).catch((error: unknown) => this.onTrouble(of.what, error));
     await settle();
-    return invocation;
   }
 
-  private onEnd(invocation: Invocation, outcome: PassOutcome | undefined): void {
-    invocation.state = 'done';
-    const { message } = invocation;
-    if (message && outcome?.kind !== 'busy') remove(this.messages, message);
+  /** An invocation died: its messages come again, its client asks again. */
+  onDeath(invocation: Invocation): void {
+    for (const message of invocation.messages) this.mailbox.comesAgain(message);
+    invocation.onDeath?.();
   }
 
-  private depsOf(invocation: Invocation, what: string): PassDeps {
-    const gate = <T extends object>(name: string, port: T): T =>
-      new Proxy(port, {
-        get: (target, key) => {
-          const method = Reflect.get(target, key) as unknown;
-          if (typeof method !== 'function') return method;
-          const call = (...args: unknown[]) => Reflect.apply(method, target, args) as unknown;
-          if (key === 'dueRuns') return (...args: unknown[]) => this.gatePages(invocation, call, args);
-          return (...args: unknown[]) =>
-            this.gate(invocation, `${name}.${String(key)}`, () => call(...args) as Promise<unknown>);
-        },
-      });
-    return {
+  private depsOf(invocation: Invocation, isTick: boolean): PassDeps {
+    const { choose, skewMs } = this.faults;
+    const skew = choose && skewMs !== undefined ? choose(2 * skewMs + 1) - skewMs : 0;
+    const gate = <T extends object>(name: string, port: T): T => this.operations.gate(invocation, name, port);
+    const isOwn = ({ detail }: BusEvent) => (detail as { runId?: string }).runId === this.run?.id;
+    const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events.filter(isOwn));
+    return withChildRuns({
       runs: gate('runs', this.runs),
       pipelines: this.pipelines,
-      executions: gate('executions', this.executions),
-      inbox: gate('inbox', this.inboxOf(what === 'tick')),
-      bus: gate('bus', { publish: async (events: readonly BusEvent[]) => void this.trace.events.push(...events) }),
-      evaluator: NO_EVALUATOR,
-      clock: { now: () => this.now },
-      ids: createCountingIds(),
-      engines: new Map([['lambda', { stateMachineArn: 'arn:aws:states:us-east-1:000000000000:stateMachine:lambda' }]]),
+      executions: gate('executions', this.flaky),
+      inbox: gate('inbox', this.mailbox.inboxOf(isTick)),
+      bus: gate('bus', { publish }),
+      evaluator: gate('evaluator', this.scenario.evaluator ?? NO_EVALUATOR),
+      clock: { now: () => this.now + skew },
+      ids: this.ids,
+      engines: this.now >= this.beganAt + (this.scenario.engineAtMs ?? 0) ? ENGINES : new Map(),
       installation: 'sim',
-      options: { ...OPTIONS, tickMs: this.tickMs },
-    };
-  }
-
-  private gate(invocation: Invocation, label: string, effect: () => Promise<unknown>): Promise<unknown> {
-    return new Promise((answer, fail) => {
-      this.waiting.push({ invocation, label, effect, answer, fail });
+      options: this.options,
     });
   }
 
-  private async *gatePages(invocation: Invocation, call: (...args: unknown[]) => unknown, args: unknown[]) {
-    const pages = call(...args) as AsyncIterable<readonly string[]>;
-    for await (const page of pages)
-      yield (await this.gate(invocation, 'runs.dueRuns', async () => page)) as readonly string[];
+  /** After an operation took effect. */
+  check(): void {
+    checkNow(this);
   }
 
-  private async operate(operation: Operation): Promise<void> {
-    const number = this.trace.operations.length;
-    this.trace.operations.push(`${operation.invocation.what} ${operation.label}`);
-    const { kills, freeze, freezeStarts } = this.faults;
-    const kill = kills?.get(number);
-    if (kill === 'before') return this.die(operation);
-    if (freeze?.at === number && freeze.when === 'before' && (freezeStarts || !isStart(operation))) {
-      this.frozen.push({ operation, wakeAt: this.now + freeze.forMs });
-      return;
-    }
-    if (kill === 'after') {
-      await operation.effect();
-      await checkNow(this);
-      this.die(operation);
-      return;
-    }
-    if (freeze?.at === number) {
-      const value = await operation.effect();
-      await checkNow(this);
-      this.frozen.push({ operation: { ...operation, effect: async () => value }, wakeAt: this.now + freeze.forMs });
-      return;
-    }
-    await this.finish(operation);
-  }
-
-  private async finish(operation: Operation): Promise<void> {
-    try {
-      operation.answer(await operation.effect());
-    } catch (error) {
-      operation.fail(error);
-    }
-    await settle();
-    await checkNow(this);
-  }
-
-  private die(operation: Operation): void {
-    const { invocation } = operation;
-    invocation.state = 'dead';
-    for (const other of [...this.waiting]) if (other.invocation === invocation) remove(this.waiting, other);
-    if (invocation.message) invocation.message.visibleAt = this.now + 1_000;
-    this.onDeath.get(invocation)?.();
-  }
-
-  private inboxOf(isTick: boolean) {
-    const ring = async (run: string, delaySeconds = 0) => {
-      const copies = isTick ? 1 : this.copies();
-      for (let copy = 0; copy < copies; copy++) {
-        this.send({ run, completion: undefined, visibleAt: this.now + delaySeconds * 1000 });
-      }
-    };
-    return {
-      ring,
-      ringAll: async (runs: readonly string[]) => {
-        for (const run of runs) await ring(run);
-      },
-    };
-  }
-
-  private copies(): number {
-    return this.faults.drop ? 0 : (this.faults.copies ?? 1);
-  }
-
-  private send(message: Message): void {
-    this.messages.push(message);
+  private noteStart(name: string, input: string): void {
+    const known = this.trace.inputs.get(name);
+    if (known) known.add(input);
+    else this.trace.inputs.set(name, new Set([input]));
   }
 
   private onExecution(execution: MemoryExecution): void {
-    if (execution.status === 'RUNNING') {
-      this.trace.starts.push({ name: execution.name, at: this.now });
-      const { node, item, attempt } = (JSON.parse(execution.input) as ExecutionInput).millrace;
-      const script = this.scenario.script?.(node, attempt, item) ?? {
-        durationMs: 1_000,
-        end: { status: 'SUCCEEDED', output: '{}' },
-      };
-      this.ends.push({ at: this.now + script.durationMs, execution, end: script.end });
+    if (execution.status !== 'RUNNING') {
+      this.mailbox.tellEnd(execution);
       return;
     }
-    const told = completionOf('sim', execution.name, {
-      status: execution.status,
-      startedAt: execution.startedAt,
-      endedAt: this.now,
-      ...(execution.output !== undefined && { output: execution.output }),
-    });
-    if (!told) return;
-    for (let copy = 0; copy < this.copies(); copy++) {
-      this.send({ run: told.run, completion: told.completion, visibleAt: this.now + 10 });
-    }
+    const { run, node, item, attempt } = readInput(execution.input);
+    const list = run === this.run?.id ? this.trace.starts : this.trace.childStarts;
+    list.push({ name: execution.name, at: this.now });
+    const { durationMs, end } = this.scenario.script?.(node, attempt, item) ?? DEFAULT_SCRIPT;
+    this.ends.push({ at: this.now + durationMs, execution, end });
   }
 }
+
+const DEFAULT_SCRIPT: Script = { durationMs: 1_000, end: { status: 'SUCCEEDED', output: '{}' } };
 
 const OPTIONS: StepOptions = {
   tickMs: TICK_MS,
@@ -377,10 +330,6 @@ const NO_EVALUATOR: Evaluator = {
     throw new Error('no expression in these scenarios');
   },
 };
-
-interface ExecutionInput {
-  readonly millrace: { readonly node: string; readonly item?: number; readonly attempt: number };
-}
 
 function newRun(pipeline: CompiledPipeline, now: number): RunRecord {
   return {
@@ -407,20 +356,10 @@ function newRun(pipeline: CompiledPipeline, now: number): RunRecord {
   };
 }
 
-/**
- * A start cannot freeze before it takes effect: the wall clock is read right before the call, and a call under way is
- * answered or fails within seconds. `freezeStarts` shows what happens where even that does not hold.
- */
-function isStart(operation: Operation): boolean {
-  return operation.label === 'executions.start';
-}
-
-function remove<T>(list: T[], item: T): void {
-  const at = list.indexOf(item);
-  if (at >= 0) list.splice(at, 1);
-}
-
-/** Waits until every invocation stands at a port call or is over: until no microtask is left. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Some of a list, drawn without putting back. */
+function draw<T>(from: readonly T[], count: number, choose: (choices: number) => number): T[] {
+  const left = [...from];
+  const drawn: T[] = [];
+  while (drawn.length < count && left.length > 0) drawn.push(...left.splice(choose(left.length), 1));
+  return drawn;
 }

@@ -87,7 +87,7 @@ function toSeen(answer: unknown): ExecutionSeen {
     return { kind: 'unanswered', message: `DescribeExecution answered something unknown: ${parsed.error.message}` };
   }
   const { status, startDate, stopDate, output, error, cause } = parsed.data;
-  if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return { kind: 'running' };
+  if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return { kind: 'running', startedAt: startDate.getTime() };
   const info = toErrorInfo(status, error, cause);
   return {
     kind: 'ended',

@@ -70,7 +70,7 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
     async describe(stateMachineArn, name) {
       const execution = started.get(`${stateMachineArn}/${name}`);
       if (!execution) return { kind: 'missing' };
-      if (execution.status === 'RUNNING') return { kind: 'running' };
+      if (execution.status === 'RUNNING') return { kind: 'running', startedAt: execution.startedAt };
       return {
         kind: 'ended',
         status: execution.status,

@@ -1,0 +1,44 @@
+/** What must hold once a world has come to rest: the run is over, told to everybody, with nothing left behind. */
+import { isRunOver, type RunRecord } from '#domain/run.ts';
+import { require } from './invariant-error.ts';
+import { seenIn } from './invariants.ts';
+import type { World } from './world.ts';
+
+/** At the end. */
+export async function checkFinally(world: World): Promise<void> {
+  const run = world.runs.latest(world.run?.id ?? '');
+  require(world, isRunOver(run.state), () =>
+    `still ${run.state} (${run.nodes}) after ${world.ticks} ticks, now ${world.now}`);
+  require(world, run.dueAt === undefined, () => 'over, but still due');
+  checkExecutions(world, run);
+  checkPublished(world, run);
+  if (world.stopAccepted !== undefined) {
+    require(world, run.state === 'ABORTED' || run.state === 'FAILED', () => `stop accepted, run ${run.state}`);
+  }
+  const stored = await world.runs.listHistory(run, run.createdAt);
+  const put = [...world.runs.history].sort(([a], [b]) => a - b).flatMap(([, decisions]) => decisions);
+  require(world, JSON.stringify(stored) === JSON.stringify(put), () => 'the stored history is not what was put');
+}
+
+function checkExecutions(world: World, run: RunRecord): void {
+  const endedAt = world.faults.choose ? seenIn(world).endedAt : run.endedAt;
+  const starts = new Map(world.trace.starts.map(({ name, at }) => [name, at]));
+  for (const execution of world.executions.started.values()) {
+    require(world, execution.status !== 'RUNNING', () => `orphan: ${execution.name} still runs`);
+    const late = (starts.get(execution.name) ?? 0) - (endedAt ?? 0);
+    const isTakenBack = world.faults.freezeStarts && execution.status === 'ABORTED';
+    require(world, late <= 0 || isTakenBack === true, () => `${execution.name} started ${late} ms after the run's end`);
+  }
+}
+
+/** Every revision up to the last is covered by what was published, and the last word is the final state. */
+function checkPublished(world: World, run: RunRecord): void {
+  const ranges = world.trace.events.map((event) => event.detail as { sinceRev: number; rev: number; state: string });
+  let covered = 0;
+  for (const range of [...ranges].sort((a, b) => a.rev - b.rev)) {
+    if (range.sinceRev <= covered + 1) covered = Math.max(covered, range.rev);
+  }
+  require(world, covered === run.rev, () => `published up to revision ${covered} of ${run.rev}`);
+  require(world, ranges.some((range) => range.rev === run.rev && range.state === run.state), () =>
+    'the end was not published');
+}

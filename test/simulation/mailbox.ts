@@ -1,0 +1,96 @@
+/** The inbox queue of a world: at least once, in any order, late, or not at all. */
+import type { MemoryExecution } from '#adapters/memory/memory-executions.ts';
+import type { Inbox } from '#ports/index.ts';
+import type { Faults } from './faults.ts';
+
+/** How long an event takes from the end of an execution to the inbox, at least (ms). */
+const EVENT_DELAY_MS = 10;
+/** How long a queue hides a message from others once it was handed over (ms). */
+const VISIBILITY_MS = 180_000;
+/** How soon a message comes again whose invocation failed (ms). */
+const AGAIN_MS = 1_000;
+
+/** A message that waits, or that an invocation works on. */
+export interface Message {
+  readonly body: string;
+  visibleAt: number;
+}
+
+/** Makes an empty inbox. */
+export class Mailbox {
+  readonly messages: Message[] = [];
+  private readonly faults: Faults;
+  private readonly now: () => number;
+
+  constructor(faults: Faults, now: () => number) {
+    this.faults = faults;
+    this.now = now;
+  }
+
+  /** The inbox as an invocation sees it. What the tick rings is never lost. */
+  inboxOf(isTick: boolean): Inbox {
+    const ring = async (run: string, delaySeconds = 0) => {
+      const body = JSON.stringify({ kind: 'ring', run });
+      const copies = isTick ? 1 : this.copies();
+      for (let copy = 0; copy < copies; copy++) this.send(body, delaySeconds * 1000);
+    };
+    return {
+      ring,
+      ringAbout: async (run, about) => {
+        const body = JSON.stringify({ kind: 'ring', run, about });
+        for (let copy = this.copies(); copy > 0; copy--) this.send(body, 0);
+      },
+      ringAll: async (runs) => {
+        for (const run of runs) await ring(run);
+      },
+    };
+  }
+
+  /** Tells the end of an execution, as the rule on the default bus does: without the error. */
+  tellEnd({ name, stateMachineArn, status, output, startedAt, endedAt }: MemoryExecution): void {
+    const arn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+    const end = { output: output ?? null, startDate: startedAt, stopDate: endedAt };
+    const body = JSON.stringify({ kind: 'execution', name, arn, status, ...end });
+    for (let copy = this.copies(); copy > 0; copy--) this.send(body, EVENT_DELAY_MS);
+  }
+
+  /** A ring that nothing holds up. */
+  send(body: string, delayMs: number): void {
+    const { choose, lateMs } = this.faults;
+    const late = choose && lateMs !== undefined ? choose(lateMs + 1) : 0;
+    this.messages.push({ body, visibleAt: this.now() + delayMs + late });
+  }
+
+  /** Messages that can be handed over now. */
+  ready(): Message[] {
+    const now = this.now();
+    return this.messages.filter((message) => message.visibleAt <= now);
+  }
+
+  /** When the next message can be handed over; never, where there is none. */
+  nextAt(): number {
+    return this.messages.reduce((least, message) => Math.min(least, message.visibleAt), Number.POSITIVE_INFINITY);
+  }
+
+  hide(messages: readonly Message[]): void {
+    for (const message of messages) message.visibleAt = this.now() + VISIBILITY_MS;
+  }
+
+  remove(message: Message): void {
+    const at = this.messages.indexOf(message);
+    if (at >= 0) this.messages.splice(at, 1);
+  }
+
+  /** Its invocation died, or gave it back. */
+  comesAgain(message: Message): void {
+    message.visibleAt = this.now() + AGAIN_MS;
+  }
+
+  private copies(): number {
+    const { drop, choose, loseOneIn, copies = 1 } = this.faults;
+    if (drop) return 0;
+    if (!choose) return copies;
+    if (loseOneIn !== undefined && choose(loseOneIn) === 0) return 0;
+    return copies > 1 ? 1 + choose(copies) : 1;
+  }
+}

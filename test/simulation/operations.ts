@@ -1,0 +1,173 @@
+/** The port calls of a world's invocations: each waits here until the world lets it happen, and may go wrong. */
+import { InjectedFailure, type OperationFault, toText } from './faults.ts';
+import { FAILED_ANSWERS, REFUSED_ANSWER } from './flaky-executions.ts';
+import type { Message } from './mailbox.ts';
+import { settle } from './settle.ts';
+import type { World } from './world.ts';
+
+/** A call of one of our functions. */
+export interface Invocation {
+  readonly what: string;
+  /** The messages that it works on. */
+  readonly messages: readonly Message[];
+  /** What else its death means. */
+  readonly onDeath?: () => void;
+}
+
+/** A port call that waits to happen. */
+export interface Operation {
+  readonly invocation: Invocation;
+  readonly label: string;
+  readonly issuedAt: number;
+  readonly effect: () => Promise<unknown>;
+  readonly answer: (value: unknown) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Operations that a runaway pass would need a bug for. */
+const MOST_OPERATIONS = 20_000;
+
+export class Operations {
+  waiting: Operation[] = [];
+  private frozen: { readonly operation: Operation; readonly wakeAt: number }[] = [];
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  isBusy(): boolean {
+    return this.waiting.length > 0 || this.frozen.length > 0;
+  }
+
+  /** Invocations that stand at an operation. */
+  alive(): number {
+    return new Set(this.waiting.map((operation) => operation.invocation)).size;
+  }
+
+  nextWakeAt(): number {
+    return this.frozen.reduce((least, frozen) => Math.min(least, frozen.wakeAt), Number.POSITIVE_INFINITY);
+  }
+
+  /** Lets those go on that have been frozen long enough. */
+  async wake(): Promise<void> {
+    for (const frozen of this.frozen.splice(0)) {
+      if (frozen.wakeAt <= this.world.now) await this.finish(frozen.operation);
+      else this.frozen.push(frozen);
+    }
+  }
+
+  /** A port as an invocation sees it: each call of it is an operation. */
+  gate<T extends object>(invocation: Invocation, name: string, port: T): T {
+    return new Proxy(port, {
+      get: (target, key) => {
+        const method = Reflect.get(target, key) as unknown;
+        if (typeof method !== 'function') return method;
+        const label = `${name}.${String(key)}`;
+        const call = (...args: unknown[]) => Reflect.apply(method, target, args) as unknown;
+        if (key === 'dueRuns') return (...args: unknown[]) => this.pages(invocation, call, args);
+        return (...args: unknown[]) => this.put(invocation, label, () => call(...args) as Promise<unknown>);
+      },
+    });
+  }
+
+  private put(invocation: Invocation, label: string, effect: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((answer, fail) => {
+      this.waiting.push({ invocation, label, issuedAt: this.world.now, effect, answer, fail });
+    });
+  }
+
+  private async *pages(invocation: Invocation, call: (...args: unknown[]) => unknown, args: unknown[]) {
+    const pages = call(...args) as AsyncIterable<readonly string[]>;
+    for await (const page of pages)
+      yield (await this.put(invocation, 'runs.dueRuns', async () => this.stale(page))) as readonly string[];
+    if (this.world.faults.isIndexStale) yield this.stale([]);
+  }
+
+  /** The due index lags: it shows what is no longer due, and not yet what is. */
+  private stale(page: readonly string[]): readonly string[] {
+    const { isIndexStale, choose } = this.world.faults;
+    if (!isIndexStale || !choose) return page;
+    const [run] = page;
+    if (run === undefined) return choose(4) === 0 ? [this.world.run?.id ?? ''] : page;
+    return choose(4) === 0 ? [] : page;
+  }
+
+  /** Lets an operation happen, or go wrong. */
+  async operate(operation: Operation): Promise<void> {
+    const { world } = this;
+    this.waiting.splice(this.waiting.indexOf(operation), 1);
+    const number = world.trace.operations.length;
+    world.trace.operations.push(`${operation.invocation.what} ${operation.label}`);
+    if (number > MOST_OPERATIONS) throw new Error(`more than ${MOST_OPERATIONS} operations`);
+    const fault = world.faults.at?.get(number);
+    if (!fault) return this.finish(operation);
+    world.trace.operations[number] += ` (${toText(fault)})`;
+    await this.goWrong(operation, fault);
+  }
+
+  private async goWrong(operation: Operation, fault: OperationFault): Promise<void> {
+    switch (fault.kind) {
+      case 'kill':
+        if (fault.when === 'after') await this.takeEffect(operation);
+        this.die(operation);
+        return;
+      case 'freeze':
+        await this.freeze(operation, fault.when, fault.forMs);
+        return;
+      case 'fail':
+        if (fault.when === 'after') await this.takeEffect(operation);
+        await this.finish({ ...operation, effect: async () => failedAnswer(operation.label) });
+        return;
+      case 'refuse': {
+        const isStart = operation.label === 'executions.start';
+        await this.finish(isStart ? { ...operation, effect: async () => REFUSED_ANSWER } : operation);
+      }
+    }
+  }
+
+  private async freeze(operation: Operation, when: 'before' | 'after', forMs: number): Promise<void> {
+    const wakeAt = this.world.now + forMs;
+    if (when === 'before') {
+      if (mayLinger(operation) || this.world.faults.freezeStarts) this.frozen.push({ operation, wakeAt });
+      else await this.finish(operation);
+      return;
+    }
+    const value = await this.takeEffect(operation);
+    this.frozen.push({ operation: { ...operation, effect: async () => value }, wakeAt });
+  }
+
+  private async takeEffect(operation: Operation): Promise<unknown> {
+    const value = await operation.effect();
+    this.world.check();
+    return value;
+  }
+
+  private async finish(operation: Operation): Promise<void> {
+    try {
+      operation.answer(await operation.effect());
+    } catch (error) {
+      operation.fail(error);
+    }
+    await settle();
+    this.world.check();
+  }
+
+  private die({ invocation }: Operation): void {
+    const isOther = (operation: Operation) => operation.invocation !== invocation;
+    this.waiting = this.waiting.filter(isOther);
+    this.frozen = this.frozen.filter((frozen) => isOther(frozen.operation));
+    this.world.onDeath(invocation);
+  }
+}
+
+function failedAnswer(label: string): unknown {
+  if (label === 'evaluator.evaluate') return [];
+  if (!FAILED_ANSWERS.has(label)) throw new InjectedFailure(label);
+  return FAILED_ANSWERS.get(label);
+}
+
+/** Whether a call may be under way for long before it takes effect (see `faults.ts`). */
+function mayLinger(operation: Operation): boolean {
+  return operation.label !== 'executions.start';
+}

@@ -1,0 +1,140 @@
+/** Draws plans: random graphs with everything that a definition may say, and random trouble. */
+import fc from 'fast-check';
+import { TRIGGER_RULES } from '#domain/definition.ts';
+import type { OperationFault } from './faults.ts';
+import type { Plan, PlannedAttempt, PlannedNode } from './plan.ts';
+
+const MOST_NODES = 12;
+/** Time limits of attempts (s): short ones stand far enough from the longest duration for every delay in between. */
+const TIMEOUTS = [30, 90, 86_400] as const;
+const ERRORS = ['Flaky', 'Broken', 'BadInput', 'States.TaskFailed', 'States.Timeout'] as const;
+const NAMES = [...ERRORS, 'States.ALL', 'Millrace.EngineError'] as const;
+
+const kind = fc.oneof(
+  { weight: 12, arbitrary: fc.constant('SUCCEEDED' as const) },
+  { weight: 6, arbitrary: fc.constant('FAILED' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('TIMED_OUT', 'ABORTED', 'HANGS', 'REFUSED') },
+);
+
+const attempt: fc.Arbitrary<PlannedAttempt> = fc.record({
+  kind,
+  error: fc.constantFrom(...ERRORS),
+  durationMs: fc.constantFrom(1_000, 0, 10, 1_500, 5_000),
+});
+
+const names = fc.option(fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 2 }), { nil: undefined });
+
+const retry: fc.Arbitrary<PlannedNode['retry']> = fc.option(
+  fc.record({
+    maxAttempts: fc.integer({ min: 2, max: 4 }),
+    intervalSeconds: fc.constantFrom(1, 0, 2, 40),
+    jitter: fc.constantFrom('none', 'full'),
+    on: names,
+    notOn: names,
+  }),
+  { nil: undefined },
+);
+
+/** Upstreams of the node at a place, from a mask: about two of those shortly before it. */
+function upstreamsOf(place: number, mask: number): number[] {
+  const near: number[] = [];
+  for (let back = 1; back <= place && near.length < 4; back++) if ((mask >> back) & 1) near.push(place - back);
+  return near;
+}
+
+const node = fc.record({
+  mask: fc.nat(2 ** (MOST_NODES + 1) - 1),
+  trigger: fc.oneof(
+    { weight: 1, arbitrary: fc.constant('all_success' as const) },
+    { weight: 2, arbitrary: fc.constantFrom(...TRIGGER_RULES) },
+  ),
+  when: fc.option(fc.constantFrom('true', 'false', 'error', 'odd'), { nil: undefined, freq: 4 }),
+  allowFailure: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  isReader: fc.boolean(),
+  retry,
+  timeoutSeconds: fc.constantFrom(...TIMEOUTS),
+  attempts: fc.array(attempt, { minLength: 1, maxLength: 4 }),
+});
+
+const nodes: fc.Arbitrary<PlannedNode[]> = fc
+  .array(node, { minLength: 1, maxLength: MOST_NODES, size: 'max' })
+  .map((drawn) =>
+    drawn.map(({ mask, ...rest }, place) => ({
+      ...rest,
+      // What never ends by itself would keep a world going for a day.
+      timeoutSeconds: rest.attempts.some((one) => one.kind === 'HANGS')
+        ? Math.min(rest.timeoutSeconds, 90)
+        : rest.timeoutSeconds,
+      upstreams: upstreamsOf(place, mask & (mask >> 1)),
+    })),
+  );
+
+const when = fc.constantFrom('before', 'after');
+
+const fault: fc.Arbitrary<OperationFault> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('kill' as const), when }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('fail' as const), when }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('freeze' as const),
+      when,
+      forMs: fc.constantFrom(2_000, 500, 10_000, 29_000, 31_000, 61_000, 100_000, 200_000),
+    }),
+  },
+);
+
+/** Faults fall mostly early, where every world still has operations. */
+const place = fc.oneof({ weight: 3, arbitrary: fc.nat(40) }, { weight: 1, arbitrary: fc.nat(200) });
+
+const order: fc.Arbitrary<Plan['order']> = fc.option(
+  fc.record({
+    seed: fc.nat(),
+    loseOneIn: fc.constantFrom(undefined, 2, 5),
+    copies: fc.constantFrom(1, 3),
+    lateMs: fc.constantFrom(0, 200, 3_000, 90_000),
+    skewMs: fc.constantFrom(0, 999),
+    staleMs: fc.constantFrom(0, 1_000),
+    isIndexStale: fc.boolean(),
+  }),
+  { nil: undefined, freq: 6 },
+);
+
+function rarely<T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq: number): fc.Arbitrary<T> {
+  return fc.oneof({ weight: freq, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
+}
+
+/** Random worlds that nobody stops: the reference says what they come to. */
+export const plans: fc.Arbitrary<Plan> = fc.record({
+  nodes,
+  failFast: fc.constant(false),
+  events: fc.constantFrom('run', 'nodes'),
+  engineAtMs: rarely(fc.constantFrom(500, 90_000), 0, 9),
+  maxDecisions: rarely(fc.constantFrom(1, 3), 200, 4),
+  maxFlights: rarely(fc.constantFrom(1, 2, 4), 500, 4),
+  tickMs: fc.constantFrom(60_000, 5_000),
+  faults: fc.uniqueArray(fc.tuple(place, fault), { maxLength: 6, selector: ([at]) => at }),
+  order,
+  drop: rarely(fc.constant(true), false, 5),
+  outage: rarely(
+    fc.record({ fromMs: fc.constantFrom(0, 500, 10_000), toMs: fc.constantFrom(11_000, 40_000, 100_000) }),
+    undefined,
+    9,
+  ),
+  startsPerSecond: rarely(fc.constant(1), undefined, 9),
+});
+
+/** Random worlds that end early: a user stops them, a failure does, or their own time is over; with refused starts. */
+export const endingPlans: fc.Arbitrary<Plan> = fc
+  .record({
+    plan: plans,
+    failFast: fc.boolean(),
+    stopAtMs: fc.option(fc.constantFrom(0, 5, 1_000, 2_500, 10_000, 60_000, 130_000), { nil: undefined, freq: 3 }),
+    timeoutSeconds: rarely<number | undefined>(fc.constantFrom(1, 10, 70, 300), undefined, 3),
+    refusals: fc.array(place, { maxLength: 1 }),
+  })
+  .map(({ plan, refusals, ...ending }) => ({
+    ...plan,
+    ...ending,
+    faults: [...plan.faults, ...refusals.map((at) => [at, { kind: 'refuse' as const }] as const)],
+  }));

@@ -1,0 +1,49 @@
+/** The memory run store of a world: it reads each stored text once, and shows what was stored and put aside. */
+import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
+import type { Decision, RunRecord } from '#domain/run.ts';
+import { type PackedRun, unpackRun } from '#domain/run-codec.ts';
+import type { RunStore } from '#ports/index.ts';
+
+/** A run store, and what invariants look at. */
+export interface WatchedRuns extends RunStore {
+  /** The stored run now. */
+  latest(id: string): RunRecord;
+  /** All stored runs now. */
+  all(): RunRecord[];
+  /** The stored text now: the same object until the next commit. */
+  text(id: string): PackedRun | undefined;
+  /** The decisions that were put aside, by revision number. */
+  readonly history: ReadonlyMap<number, readonly Decision[]>;
+}
+
+/** Makes an empty store. */
+export function createWatchedRuns(): WatchedRuns {
+  const inner = createMemoryRunStore();
+  const history = new Map<number, readonly Decision[]>();
+  const known = new WeakMap<PackedRun, RunRecord>();
+  const read = (id: string) => {
+    const text = inner.stored.get(id);
+    if (!text) return undefined;
+    const before = known.get(text);
+    if (before) return before;
+    const run = unpackRun(text);
+    known.set(text, run);
+    return run;
+  };
+  return {
+    ...inner,
+    history,
+    text: (id) => inner.stored.get(id),
+    latest(id) {
+      const run = read(id);
+      if (!run) throw new Error('the run is gone');
+      return run;
+    },
+    all: () => [...inner.stored.keys()].flatMap((id) => read(id) ?? []),
+    readRun: async (id) => read(id),
+    putHistory(run, rev, decisions, createdAt) {
+      history.set(rev, decisions);
+      return inner.putHistory(run, rev, decisions, createdAt);
+    },
+  };
+}
