@@ -11,7 +11,17 @@ describe('the examples', () => {
   it('are all there', () => {
     const folders = files.map((file) => file.split('/')[0]);
     expect(folders).toEqual(
-      expect.arrayContaining(['failure', 'flight-delays', 'retry', 'timeouts', 'triggers', 'when']),
+      expect.arrayContaining([
+        'branch',
+        'expressions',
+        'failure',
+        'flight-delays',
+        'map',
+        'retry',
+        'timeouts',
+        'triggers',
+        'when',
+      ]),
     );
   });
 
@@ -20,10 +30,16 @@ describe('the examples', () => {
     if (!result.ok) expect(result.errors).toEqual([]);
     const entries = await readdir(new URL('functions/', new URL(file, examples)));
     const functions = new Set(entries.map((entry) => entry.replace(/\.ts$/, '')));
-    for (const { params = {} } of result.ok ? result.definition.nodes : []) {
+    for (const { engine = 'lambda', params = {} } of result.ok ? result.definition.nodes : []) {
       const { function: name } = params;
-      expect(functions).toContain(name);
+      if (engine === 'lambda') expect(functions).toContain(name);
     }
+  });
+
+  it('have a line each in the table of examples', async () => {
+    const table = await readFile(new URL('README.md', examples), 'utf8');
+    const folders = (await readdir(examples, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+    for (const { name } of folders) expect(table).toMatch(new RegExp(`^\\| \\[\`${name}\`\\]`, 'm'));
   });
 
   it('say in their first two lines what they show', async () => {
