@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
 import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
+import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps, PassLine } from '#scheduler/deps.ts';
 
 const seconds = z.coerce.number().positive();
@@ -61,7 +62,7 @@ export function createPassDeps(environment: Environment, { logger }: Reporting):
     inboxUrl: environment.MILLRACE_INBOX_URL,
     clients: createAwsClients(),
   });
-  return {
+  return withChildRuns({
     ...ports,
     evaluator: createWorkerEvaluator(),
     engines: new Map([['lambda', { stateMachineArn: environment.MILLRACE_LAMBDA_ENGINE_ARN }]]),
@@ -72,5 +73,5 @@ export function createPassDeps(environment: Environment, { logger }: Reporting):
       passMs: environment.MILLRACE_PASS_SECONDS * 1000,
     },
     log: (line: PassLine) => logger.info('pass', { ...line }),
-  };
+  });
 }

@@ -44,6 +44,7 @@ export function checkExpressions(
     checkExpressionField(memberOf(node, 'when'), 'when', position, check);
     checkExpressionField(memberOf(node, 'branch'), 'branch', position, check);
     checkItems(node, position, check);
+    checkTemplate(memberOf(memberOf(node, 'cache'), 'key'), ['nodes', position, 'cache', 'key'], position, check);
     checkTemplate(memberOf(node, 'params'), ['nodes', position, 'params'], position, check);
   }
   checkTemplate(memberOf(definition, 'output'), ['output'], undefined, check);

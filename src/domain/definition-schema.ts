@@ -12,6 +12,7 @@ const {
   toleratedFailurePercentage,
   toleratedFailureCount,
   queueTimeoutSeconds,
+  ttlSeconds,
   timeoutSeconds,
   maxAttempts,
   intervalSeconds,
@@ -59,6 +60,14 @@ const mapSchema = z.strictObject({
     .describe('Number of items that may fail; the larger of the two counts. Default 0.'),
 });
 
+const cacheSchema = z.strictObject({
+  key: z
+    .unknown()
+    .refine((key) => key !== undefined)
+    .describe('Any JSON. Texts {% … %} inside are JSONata.'),
+  ttlSeconds: whole(ttlSeconds).optional().describe('How long an output serves later runs. Default 86400.'),
+});
+
 const nodeSchema = z.strictObject({
   id: z.string().meta({
     description: 'Told apart code point by code point. Not blank, no control characters.',
@@ -75,6 +84,7 @@ const nodeSchema = z.strictObject({
     .string()
     .optional()
     .describe('{% … %} over $output: the id or ids of the direct downstreams that are chosen.'),
+  cache: cacheSchema.optional().describe('Takes the output of an earlier success with the same key.'),
   retry: retrySchema.optional(),
   queueTimeoutSeconds: whole(queueTimeoutSeconds)
     .optional()

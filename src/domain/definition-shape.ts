@@ -8,7 +8,7 @@ import type { Json } from './json.ts';
 /** Fields of later versions, by the object that they belong to: known words, refused until they do something. */
 const LATER_FIELDS: { readonly [owner in 'pipeline' | 'node']: readonly string[] } = {
   pipeline: ['input', 'schedule', 'concurrency'],
-  node: ['pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds'],
+  node: ['pool', 'priority', 'cleanup', 'heartbeatSeconds'],
 };
 
 const NAME_ALLOWED = `made of letters, digits, ".", "_" and "-", at most ${DEFINITION_LIMITS.nameLength} characters, the first a letter or digit`;
@@ -196,6 +196,7 @@ function limitOf(field: string): string | undefined {
     case 'maxAttempts':
     case 'retainDays':
     case 'queueTimeoutSeconds':
+    case 'ttlSeconds':
     case 'maxConcurrency':
     case 'toleratedFailureCount':
       return `a whole number from ${DEFINITION_LIMITS[name].min} to ${DEFINITION_LIMITS[name].max}`;

@@ -30,6 +30,7 @@ export const DEFINITION_LIMITS = {
   maxConcurrency: { min: 1, max: 10_000 },
   toleratedFailurePercentage: { min: 0, max: 100 },
   toleratedFailureCount: { min: 0, max: 10_000 },
+  ttlSeconds: { min: 1, max: 365 * 24 * 3600 },
   queueTimeoutSeconds: { min: 1, max: 365 * 24 * 3600 },
   timeoutSeconds: { min: 1, max: 365 * 24 * 3600 },
   maxAttempts: { min: 1, max: 10_000 },
@@ -75,6 +76,14 @@ export interface MapDefinition {
   readonly toleratedFailureCount?: number;
 }
 
+/** How long a node's output serves later runs that ask with the same key. */
+export interface CacheDefinition {
+  /** Any JSON; `{% … %}` inside is JSONata. */
+  readonly key: Json;
+  /** @default 86400 (24 h) */
+  readonly ttlSeconds?: number;
+}
+
 /** A node as written in a definition. Absent fields take the defaults named here. */
 export interface NodeDefinition {
   readonly id: string;
@@ -89,6 +98,7 @@ export interface NodeDefinition {
   /** `{% … %}`; false skips the node. */
   readonly when?: string;
   readonly map?: MapDefinition;
+  readonly cache?: CacheDefinition;
   /** `{% … %}` over `$output`: the id, or a list of ids, of the direct downstreams that are chosen. */
   readonly branch?: string;
   readonly retry?: RetryDefinition;

@@ -51,7 +51,7 @@ export type Evaluation =
 /** An evaluation that a step needs before it can decide. */
 export interface Wanted {
   readonly key: string;
-  readonly what: 'when' | 'items' | 'params' | 'branch' | 'output';
+  readonly what: 'when' | 'items' | 'cache' | 'params' | 'branch' | 'output';
   /** Index of the node; -1 for the run's output. */
   readonly node: number;
   readonly item?: number | undefined;

@@ -7,7 +7,14 @@ import type { Json, JsonObject } from './json.ts';
 import { type RetryPolicy, toRetryPolicy } from './retry.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 24 * 3600;
+const DEFAULT_TTL_SECONDS = 24 * 3600;
 const DEFAULT_MAP_CONCURRENCY = 100;
+
+/** A cache with its defaults filled in. */
+export interface CompiledCache {
+  readonly key: Json;
+  readonly ttlMs: number;
+}
 
 /** A map with its defaults filled in. */
 export interface CompiledMap {
@@ -27,6 +34,7 @@ export interface CompiledNode {
   readonly when: string | undefined;
   readonly map: CompiledMap | undefined;
   readonly branch: string | undefined;
+  readonly cache: CompiledCache | undefined;
   readonly params: JsonObject;
   readonly retry: RetryPolicy;
   /** Longest time of one attempt, in milliseconds. */
@@ -99,6 +107,7 @@ function compileNode(
     when: node.when,
     map: node.map && compileMap(node.map),
     branch: node.branch,
+    cache: node.cache && { key: node.cache.key, ttlMs: (node.cache.ttlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 },
     params: node.params ?? {},
     retry: toRetryPolicy(retry),
     timeoutMs: timeoutSeconds * 1000,

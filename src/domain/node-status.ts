@@ -40,6 +40,7 @@ const STATUS = {
   m: { state: 'RUNNING', reason: 'Executing', standing: 'open' },
   w: { state: 'RETRY_WAIT', reason: 'RetryScheduled', standing: 'open' },
   S: { state: 'SUCCEEDED', reason: 'Completed', standing: 'success' },
+  C: { state: 'SUCCEEDED', reason: 'Cached', standing: 'success' },
   F: { state: 'FAILED', reason: 'NodeFailed', standing: 'bad' },
   X: { state: 'FAILED', reason: 'ExpressionError', standing: 'bad' },
   L: { state: 'FAILED', reason: 'ExecutionLost', standing: 'bad' },

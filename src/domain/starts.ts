@@ -172,11 +172,11 @@ function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, machineA
       draft.again = true;
       break;
     }
-    const isStarted = startAttempt(draft, node, { node: node.index, item: next, attempt: 1 }, machineArn);
+    const became = startAttempt(draft, node, { node: node.index, item: next, attempt: 1 }, machineArn);
     // Items start in order: one whose parameters cannot be had now holds up those behind it.
-    if (isStarted === 'wanted' && draft.facts.evaluationsClosed) break;
+    if (became === 'wanted' && draft.facts.evaluationsClosed) break;
     used += 1;
-    if (isStarted !== 'failed') {
+    if (became !== 'over') {
       underWay += 1;
       flights += 1;
     }
@@ -204,13 +204,18 @@ function startAttempt(
   node: CompiledNode,
   attempt: Attempt,
   machineArn: string,
-): 'started' | 'wanted' | 'failed' {
+): 'started' | 'wanted' | 'over' {
+  if (node.cache && attempt.attempt === 1) {
+    const found = takeFromCache(draft, attempt);
+    if (found) return found;
+  }
   const params = evaluated(draft, 'params', attempt);
   if (!params) return 'wanted';
   takeItem(draft, attempt);
   if (!params.ok) {
-    failBeforeStart(draft, attempt, params.error);
-    return 'failed';
+    const to = params.error.name === 'Millrace.PayloadTooLarge' ? 'G' : 'X';
+    settleBeforeStart(draft, attempt, to, params.error);
+    return 'over';
   }
   let machine = draft.machines.indexOf(machineArn);
   if (machine < 0) machine = draft.machines.push(machineArn) - 1;
@@ -230,14 +235,25 @@ function startAttempt(
   return 'started';
 }
 
+/** Ends an attempt that an earlier success makes needless; nothing where there is none, and it has to be started. */
+function takeFromCache(draft: Draft, attempt: Attempt): 'wanted' | 'over' | undefined {
+  const known = evaluated(draft, 'cache', attempt);
+  if (!known) return 'wanted';
+  if (known.ok && known.value !== true) return undefined;
+  takeItem(draft, attempt);
+  if (known.ok) settleBeforeStart(draft, { ...attempt, attempt: 0 }, 'C');
+  else settleBeforeStart(draft, attempt, 'X', known.error);
+  return 'over';
+}
+
 /** Takes an item off the list, unless it was taken before, for an earlier attempt. */
 function takeItem(draft: Draft, { node, item }: Attempt): void {
   const map = draft.maps.get(node);
   if (map && item === map.next) draft.maps.set(node, { ...map, next: map.next + 1 });
 }
 
-function failBeforeStart(draft: Draft, attempt: Attempt, error: ErrorInfo): void {
-  const to = error.name === 'Millrace.PayloadTooLarge' ? 'G' : 'X';
+/** Ends a node, or an item of a map, of which no execution is started. */
+function settleBeforeStart(draft: Draft, attempt: Attempt, to: NodeCode, error?: ErrorInfo): void {
   const { node, item } = attempt;
   draft.flights.delete(flightKey(attempt));
   if (item === undefined) {

@@ -10,6 +10,7 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import type { AttemptResult, Evaluation, ExecutionStatus } from '#domain/facts.ts';
 import type { Json } from '#domain/json.ts';
 import type { NodeState } from '#domain/node-status.ts';
+import type { PayloadRef } from '#domain/payload-ref.ts';
 import type { Decision, ErrorInfo, RunRecord, RunStateName } from '#domain/run.ts';
 
 /** Whose items: everything of a run but its aggregate is keyed by its nonce too. */
@@ -122,6 +123,12 @@ export interface PipelineStore {
   listRevisions(name: string, incarnation: string): Promise<readonly RevisionEntry[]>;
 }
 
+/** Outputs of earlier successes, by key, until a time (ms since the epoch). What is written last stands. */
+export interface Memo {
+  read(key: string, now: number): Promise<string | undefined>;
+  write(key: string, output: string, until: number): Promise<void>;
+}
+
 /** What DescribeExecution says. */
 export type ExecutionSeen =
   | {
@@ -150,6 +157,20 @@ export interface Executions {
   describe(stateMachineArn: string, name: string): Promise<ExecutionSeen>;
   /** `accepted` also where it is over already. */
   stop(stateMachineArn: string, name: string, reason: string): Promise<'accepted' | 'missing' | 'unanswered'>;
+}
+
+/** What reading a large text gave. `refused`: it is not there (any more), may not be read, or is not what was put. */
+export type PayloadRead =
+  | { readonly kind: 'read'; readonly text: string }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** JSON texts that are too large to pass directly, each under its own hash (`PAYLOAD_LIMITS.stored` at most). */
+export interface Payloads {
+  /** Stores a text; repeated puts write the same. */
+  put(text: string): Promise<PayloadRef>;
+  read(ref: PayloadRef): Promise<PayloadRead>;
+  /** An address that gives the text to whoever has it, for some minutes. Nothing where the text cannot be one of ours. */
+  presign(ref: PayloadRef): Promise<string | undefined>;
 }
 
 /** The inbox of the scheduler: at least once, in any order. */

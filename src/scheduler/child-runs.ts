@@ -4,6 +4,7 @@
  * repeated start finds it, and every attempt has a run of its own (C55).
  */
 import { z } from 'zod';
+import { CHILD_RUNS_ARN, MAX_RUN_DEPTH } from '#domain/built-in-engines.ts';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import type { Json } from '#domain/json.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
@@ -12,11 +13,6 @@ import type { ExecutionSeen, Executions } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { runPass } from './pass.ts';
 import { startRun } from './start-run.ts';
-
-/** Stands for the engine where others have the ARN of their state machine. */
-export const CHILD_RUNS_ARN = 'millrace:pipeline';
-/** Runs that may stand above one another (SEMANTICS, "Engines and the Ready condition"). */
-export const MAX_DEPTH = 16;
 
 const childInput = z.object({
   millrace: z.object({ depth: z.number() }),
@@ -72,10 +68,10 @@ async function startChild(deps: PassDeps, parent: AttemptKey, text: string): Ret
     };
   }
   const { params, millrace } = parsed.data;
-  if (millrace.depth >= MAX_DEPTH) {
+  if (millrace.depth >= MAX_RUN_DEPTH) {
     return {
       kind: 'refused',
-      message: `${MAX_DEPTH} runs stand above one another already: ${params.pipeline} is not started`,
+      message: `${MAX_RUN_DEPTH} runs stand above one another already: ${params.pipeline} is not started`,
     };
   }
   const outcome = await startRun(deps, {

@@ -2,12 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { expressionsIn, referencesOf } from '#domain/expression.ts';
 import type { Evaluation, Wanted } from '#domain/facts.ts';
-import type { CompiledMap, CompiledNode, CompiledPipeline } from '#domain/graph.ts';
+import type { CompiledCache, CompiledMap, CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson, type Json, type JsonObject } from '#domain/json.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { EvaluationRequest } from '#ports/index.ts';
 import { type Binder, createBinder, type EvaluationScope, type Needs } from './bindings.ts';
 import type { PassDeps } from './deps.ts';
+import { lookUp } from './memo.ts';
 
 /** Hard limit of an execution's input. https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
 const MAX_INPUT_BYTES = 256 * 1024;
@@ -18,7 +19,10 @@ interface TemplateNeeds extends Needs {
 
 const needsByTemplate = new WeakMap<object, TemplateNeeds>();
 
-/** Evaluates what is wanted; what the evaluator did not reach within the budget is missing from the answer. */
+/**
+ * Evaluates what is wanted, and makes of it what a step needs: for a cache, whether its key is known; for parameters,
+ * the whole of them. What the evaluator did not reach within the budget is missing from the answer.
+ */
 export async function evaluateWanted(
   deps: PassDeps,
   scope: EvaluationScope,
@@ -26,6 +30,24 @@ export async function evaluateWanted(
   budgetMs: number,
 ): Promise<Map<string, Evaluation>> {
   const binder = createBinder(deps, scope);
+  const answers = await evaluateTemplates(deps, scope, wanted, budgetMs, binder);
+  for (const item of wanted) {
+    const answer = answers.get(item.key);
+    if (!answer?.ok) continue;
+    if (item.what === 'cache') answers.set(item.key, await lookUp(deps, scope, item, answer.value));
+    if (item.what === 'params') answers.set(item.key, await completeParams(binder, scope, item, answer));
+  }
+  return answers;
+}
+
+/** Evaluates the templates of what is wanted, and no more. */
+export async function evaluateTemplates(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  wanted: readonly Wanted[],
+  budgetMs: number,
+  binder: Binder = createBinder(deps, scope),
+): Promise<Map<string, Evaluation>> {
   const answers = new Map<string, Evaluation>();
   const requests: EvaluationRequest[] = [];
   const asked: Wanted[] = [];
@@ -44,10 +66,6 @@ export async function evaluateWanted(
       if (value) answers.set(item.key, value);
     });
   }
-  for (const item of wanted) {
-    const answer = answers.get(item.key);
-    if (item.what === 'params' && answer?.ok) answers.set(item.key, await completeParams(binder, scope, item, answer));
-  }
   return answers;
 }
 
@@ -59,6 +77,8 @@ function templateOf(pipeline: CompiledPipeline, wanted: Wanted): Json {
       return node.when as string;
     case 'items':
       return (node.map as CompiledMap).items;
+    case 'cache':
+      return (node.cache as CompiledCache).key;
     case 'branch':
       return node.branch as string;
     case 'params':

@@ -19,9 +19,10 @@ import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce } from './announce.ts';
 import type { PassDeps } from './deps.ts';
-import { evaluateWanted } from './evaluation.ts';
+import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
 import { storeList } from './map-lists.ts';
+import { rememberSuccesses } from './memo.ts';
 import { isStillWanted } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
@@ -263,10 +264,17 @@ async function carryOut(
   await ring(deps, run, before, again);
   const owes = run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline)) && isOwn(pipeline, run, before);
   if (owes) await announce(deps, pipeline, run);
+  if (run !== before) await remember(deps, reading);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
   if (!owes && !isUnsettled) return undefined;
   // That a start was confirmed is not worth a commit of its own: the pass that polls it finds out.
   return { engines: deps.engines, answers: isUnsettled ? answers : [], ...(owes && { announced: true }) };
+}
+
+/** Remembers outputs for later runs. */
+function remember(deps: PassDeps, reading: Reading): Promise<void> {
+  const scope = { ...reading, results: [] };
+  return rememberSuccesses(deps, scope, (wanted) => evaluateTemplates(deps, scope, wanted, deps.options.passMs / 3));
 }
 
 /** Whether this commit made the change that is to be announced. */

@@ -3,6 +3,7 @@ import type { Context } from 'aws-lambda';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
@@ -38,6 +39,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const deps: ApiDeps = {
     runs: createMemoryRunStore(),
     pipelines: createMemoryPipelineStore(),
+    memo: createMemoryMemo(),
     executions,
     inbox: {
       ring: async (runId) => void rings.push(runId),

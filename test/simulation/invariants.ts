@@ -125,7 +125,8 @@ function checkStart(world: World, seen: Seen, run: RunRecord): void {
   const { upstreams = [], trigger } = world.pipeline.nodes[node] ?? {};
   if (trigger === 'all_success') {
     for (const up of upstreams)
-      require(world, run.nodes[up] === 'S', () => `${name} started before node ${up} succeeded`);
+      require(world, statusOf(run.nodes.charCodeAt(up)).standing === 'success', () =>
+        `${name} started before node ${up} succeeded`);
   }
   if (world.faults.freezeStarts) return;
   const isWanted = run.flights.some(

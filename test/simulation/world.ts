@@ -7,13 +7,14 @@
  */
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 import type { EngineFact } from '#domain/facts.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
-import type { BusEvent, Evaluator } from '#ports/index.ts';
+import type { BusEvent, Evaluator, Memo } from '#ports/index.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
@@ -63,6 +64,8 @@ export interface Scenario {
   /** Bounds of the installation that differ from its defaults. */
   readonly options?: Partial<StepOptions>;
   readonly evaluator?: Evaluator;
+  /** What earlier runs left behind. */
+  readonly memo?: Memo;
 }
 
 /** What happened: for invariants, and to tell a failing schedule. */
@@ -98,6 +101,7 @@ export class World {
   readonly pipeline: CompiledPipeline;
   readonly runs = createWatchedRuns();
   readonly pipelines = createMemoryPipelineStore();
+  readonly memo: Memo;
   private readonly ids = createCountingIds();
   readonly executions;
   readonly scenario: Scenario;
@@ -118,6 +122,7 @@ export class World {
 
   constructor(scenario: Scenario, faults: Faults = {}) {
     this.scenario = scenario;
+    this.memo = scenario.memo ?? createMemoryMemo();
     this.faults = faults;
     this.pipeline = compilePipeline(scenario.definition, 'rev1');
     this.options = { ...OPTIONS, ...scenario.options, tickMs: faults.tickMs ?? TICK_MS };
@@ -279,6 +284,7 @@ export class World {
     return withChildRuns({
       runs: gate('runs', this.runs),
       pipelines: this.pipelines,
+      memo: gate('memo', this.memo),
       executions: gate('executions', this.flaky),
       inbox: gate('inbox', this.mailbox.inboxOf(isTick)),
       bus: gate('bus', { publish }),

@@ -1,6 +1,7 @@
 /** The ports over AWS, for the composition roots. */
-import type { Clock, EventBus, Executions, Ids, Inbox, PipelineStore, RunStore } from '#ports/index.ts';
+import type { Clock, EventBus, Executions, Ids, Inbox, Memo, PipelineStore, RunStore } from '#ports/index.ts';
 import type { AwsClients } from './clients.ts';
+import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
 import { createDynamoRunStore } from './dynamo-run-store.ts';
 import { createEventBridgeBus } from './event-bridge-bus.ts';
@@ -28,6 +29,7 @@ export interface AwsPortsOptions {
 export interface AwsPorts {
   readonly runs: RunStore;
   readonly pipelines: PipelineStore;
+  readonly memo: Memo;
   readonly executions: Executions;
   readonly inbox: Inbox;
   readonly bus: EventBus;
@@ -42,6 +44,7 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
   return {
     runs: createDynamoRunStore(table, clock),
     pipelines: createDynamoPipelineStore(table),
+    memo: createDynamoMemo(table),
     executions: createSfnExecutions(clients.sfn),
     inbox: createSqsInbox(clients.sqs, options.inboxUrl),
     bus: createEventBridgeBus(clients.eventBridge, options.bus),

@@ -11,6 +11,7 @@
  * | head of a pipeline      | `pipelines`            | `<name>`                       |                                    |
  * | definition              | `pipeline#<name>`      | `d#<revision>`                 |                                    |
  * | entry of a revision     | `pipeline#<name>`      | `e#<incarnation>#<revision>`   |                                    |
+ * | output in the memo      | `memo#<key>`           | `memo`                         |                                    |
  * | chunk of a long text    | that of its owner      | `c#<digest>#<n>` (5)           |                                    |
  *
  * Numbers in keys are decimal and padded with zeros to the widths in brackets, so that they sort by value.
@@ -119,6 +120,11 @@ export function parseHeaderSortKey(sortKey: string): { readonly createdAt: numbe
 
 /** Partition of all pipelines' heads; the name is the sort key. */
 export const HEADS_PARTITION = 'pipelines';
+
+/** Key of an output in the memo. */
+export function memoKey(key: string): ItemKey {
+  return { pk: `memo#${key}`, sk: 'memo' };
+}
 
 /** Partition of a pipeline's definitions. */
 export function pipelinePartition(name: string): string {
