@@ -4,6 +4,7 @@ import { checkGraph } from './definition-checks.ts';
 import { ErrorList } from './definition-errors.ts';
 import { checkExpressions } from './definition-expressions.ts';
 import { memberOf, readJson } from './definition-json.ts';
+import { checkPipelineNodes } from './definition-pipeline-nodes.ts';
 import { checkShape } from './definition-shape.ts';
 import type { Json } from './json.ts';
 
@@ -132,6 +133,7 @@ export function parseDefinition(value: unknown): DefinitionResult {
   const nodes = listOfNodes(json);
   const graph = checkGraph(nodes, errors);
   checkExpressions(json, nodes, graph, errors);
+  checkPipelineNodes(json, nodes, errors);
   errors.merge(unreadable.list());
   checkSize(json, errors);
   // The checks above are what makes this JSON a definition; a schema's own output would lose `__proto__` keys.

@@ -16,10 +16,12 @@ export function floorToTick(time: number, options: StepOptions): number {
   return Math.floor(time / options.tickMs) * options.tickMs;
 }
 
-/** When a running attempt is asked for next: one tick after its start, then doubling up to 15 minutes. */
+/**
+ * When a running attempt is asked for next: a whole tick after its start, so that one shorter than a tick is never
+ * asked for, then doubling up to 15 minutes. The run's due time is rounded down to the tick; this is not.
+ */
 export function nextPollAt(now: number, polls: number, options: StepOptions): number {
-  const wait = Math.max(options.tickMs, Math.min(LONGEST_POLL_MS, options.tickMs * 2 ** Math.min(polls, 30)));
-  return floorToTick(now + wait, options);
+  return now + Math.max(options.tickMs, Math.min(LONGEST_POLL_MS, options.tickMs * 2 ** Math.min(polls, 30)));
 }
 
 /**

@@ -97,7 +97,7 @@ describe('parseDefinition', () => {
     expect(error?.message).toContain('not supported by this version');
   });
 
-  it.each(['pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds'])(
+  it.each(['pool', 'priority', 'cleanup', 'heartbeatSeconds'])(
     'says of %s in a node that it comes later',
     (field) => {
       const errors = errorsOf([{ id: 'a', [field]: 1 }]);
