@@ -18,7 +18,7 @@ import { runPass } from '#scheduler/pass.ts';
 export const MACHINE = 'arn:aws:states:eu-central-1:111122223333:stateMachine:millrace-lambda';
 
 /** How an attempt goes: it ends so, or goes on until the test ends it. */
-export type Behaviour = (node: string, attempt: number) => ExecutionEnd | undefined;
+export type Behaviour = (node: string, attempt: number, item?: number) => ExecutionEnd | undefined;
 
 /** A context as Lambda gives it, as far as anybody reads it. */
 export const CONTEXT = { awsRequestId: 'invocation', getRemainingTimeInMillis: () => 29_000 } as unknown as Context;
@@ -67,8 +67,8 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const endExecutions = () => {
     for (const execution of executions.started.values()) {
       if (execution.status !== 'RUNNING') continue;
-      const { node, attempt } = attemptOf(execution);
-      const end = behave(node, attempt);
+      const { node, attempt, item } = attemptOf(execution);
+      const end = behave(node, attempt, item);
       if (end) executions.end(execution.name, end);
     }
   };
@@ -107,8 +107,8 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
 export type Installation = ReturnType<typeof createInstallation>;
 
 /** Which attempt an execution is, by its input. */
-export function attemptOf(execution: MemoryExecution): { node: string; attempt: number } {
-  return (JSON.parse(execution.input) as { millrace: { node: string; attempt: number } }).millrace;
+export function attemptOf(execution: MemoryExecution): { node: string; attempt: number; item?: number } {
+  return (JSON.parse(execution.input) as { millrace: { node: string; attempt: number; item?: number } }).millrace;
 }
 
 async function tellEnd(deps: ApiDeps, execution: MemoryExecution): Promise<void> {
