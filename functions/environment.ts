@@ -16,6 +16,7 @@ const environmentSchema = z.object({
   MILLRACE_BUS: z.string().min(1),
   MILLRACE_INBOX_URL: z.url(),
   MILLRACE_LAMBDA_ENGINE_ARN: z.string().startsWith('arn:'),
+  MILLRACE_PAYLOAD_BUCKET: z.string().min(1),
   MILLRACE_TICK_SECONDS: seconds.default(60),
   MILLRACE_PASS_SECONDS: seconds.default(30),
 });
@@ -60,6 +61,7 @@ export function createPassDeps(environment: Environment, { logger }: Reporting):
     table: environment.MILLRACE_TABLE,
     bus: environment.MILLRACE_BUS,
     inboxUrl: environment.MILLRACE_INBOX_URL,
+    payloadBucket: environment.MILLRACE_PAYLOAD_BUCKET,
     clients: createAwsClients(),
   });
   return withChildRuns({

@@ -7,7 +7,7 @@ import type { AttemptResult, Observation, StartAnswer } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
 import { isMapFailing, settleItem } from './maps.ts';
 import type { NodeCode } from './node-status.ts';
-import { isRetried, retryDelayMs } from './retry.ts';
+import { isRetried, isTooLarge, retryDelayMs } from './retry.ts';
 import type { EndReason, ErrorInfo, Flight } from './run.ts';
 import { stopCode } from './stop-code.ts';
 
@@ -150,7 +150,7 @@ function failureCode(name: string): NodeCode {
   if (name === 'States.Timeout') return 'T';
   if (name === 'Millrace.ExecutionLost') return 'L';
   if (name === 'Millrace.EngineError') return 'E';
-  if (name === 'Millrace.PayloadTooLarge' || name === 'States.DataLimitExceeded') return 'G';
+  if (isTooLarge(name)) return 'G';
   return 'F';
 }
 

@@ -8,6 +8,7 @@ import type { Bindings } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { readItem } from './map-lists.ts';
 import { readMapOutput } from './map-output.ts';
+import { createLargeOutputs } from './payloads.ts';
 import { readInput } from './run-input.ts';
 
 /** A run as expressions see it: the state that the step reached, and what this pass has at hand. */
@@ -30,9 +31,19 @@ type BoundNode = Bindings['nodes'][number];
 
 /** Reads what expressions see, each thing at most once. */
 export interface Binder {
+  /**
+   * What an expression sees.
+   * @throws OutputUnavailable
+   */
   bind(wanted: Wanted, needs: Needs): Promise<Bindings>;
   input(): Promise<string | undefined>;
+  /** A node as it is stored: its output may hold envelopes. */
   node(index: number): Promise<BoundNode>;
+  /**
+   * Nodes with the values in place of their envelopes.
+   * @throws OutputUnavailable
+   */
+  open(nodes: readonly BoundNode[]): Promise<BoundNode[]>;
   item(wanted: Wanted): Promise<Json | undefined>;
 }
 
@@ -40,7 +51,9 @@ export interface Binder {
 export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
   const nodes = new Map<number, Promise<BoundNode>>();
   let input: Promise<string | undefined> | undefined;
+  const large = createLargeOutputs(deps.payloads);
   const binder: Binder = {
+    open: (some) => large.open(some),
     input() {
       input ??= readInput(deps.runs, scope.run);
       return input;
@@ -64,10 +77,12 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
       const indices = [...ids].flatMap((id) => scope.pipeline.indexOf.get(id) ?? []);
       const input = needs.input ? await binder.input() : undefined;
       const item = await binder.item(wanted);
-      const output = wanted.what === 'branch' ? outputAtHand(scope, wanted) : undefined;
+      const stored = await Promise.all(indices.map((index) => binder.node(index)));
+      const [own, ...nodes] = await large.open([ownOutput(scope, wanted), ...stored]);
+      const { output } = own as { output?: string };
       return {
         run: { id: scope.run.id, ...(input !== undefined && { input }) },
-        nodes: await Promise.all(indices.map((index) => binder.node(index))),
+        nodes: nodes as BoundNode[],
         attempt: wanted.attempt,
         ...(item !== undefined && { item: JSON.stringify(item), index: wanted.item as number }),
         ...(output !== undefined && { output }),
@@ -84,8 +99,12 @@ export function mapOf(run: RunRecord, node: number): MapState | undefined {
   return run.maps?.find((map) => map.node === node);
 }
 
-function outputAtHand(scope: EvaluationScope, { node, attempt }: Wanted): string | undefined {
-  return scope.results.find((result) => result.node === node && result.attempt === attempt)?.output;
+/** What `$output` is in a `branch`. */
+function ownOutput(scope: EvaluationScope, { what, node, attempt }: Wanted): { id: string; output?: string } {
+  if (what !== 'branch') return { id: '' };
+  const { id } = scope.pipeline.nodes[node] as CompiledNode;
+  const output = scope.results.find((result) => result.node === node && result.attempt === attempt)?.output;
+  return { id, ...(output !== undefined && { output }) };
 }
 
 async function bindNode(deps: PassDeps, scope: EvaluationScope, index: number): Promise<BoundNode> {

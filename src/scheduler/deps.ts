@@ -8,6 +8,7 @@ import type {
   Ids,
   Inbox,
   Memo,
+  Payloads,
   PipelineStore,
   RunStore,
 } from '#ports/index.ts';
@@ -30,6 +31,7 @@ export interface PassDeps {
   readonly runs: RunStore;
   readonly pipelines: PipelineStore;
   readonly memo: Memo;
+  readonly payloads: Payloads;
   readonly executions: Executions;
   readonly inbox: Inbox;
   readonly bus: EventBus;

@@ -1,17 +1,15 @@
 /** Evaluates what a step asked for: gathers what the expressions may see, and no more, and asks the evaluator. */
-import { createHmac } from 'node:crypto';
 import { expressionsIn, referencesOf } from '#domain/expression.ts';
 import type { Evaluation, Wanted } from '#domain/facts.ts';
 import type { CompiledCache, CompiledMap, CompiledNode, CompiledPipeline } from '#domain/graph.ts';
-import { canonicalJson, type Json, type JsonObject } from '#domain/json.ts';
-import type { RunRecord } from '#domain/run.ts';
+import type { Json } from '#domain/json.ts';
 import type { EvaluationRequest } from '#ports/index.ts';
 import { type Binder, createBinder, type EvaluationScope, type Needs } from './bindings.ts';
 import type { PassDeps } from './deps.ts';
 import { lookUp } from './memo.ts';
-
-/** Hard limit of an execution's input. https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
-const MAX_INPUT_BYTES = 256 * 1024;
+import { OutputUnavailable } from './payloads.ts';
+import { type Placed, placeReferences, putPlaced } from './placed-references.ts';
+import { completeParams } from './start-params.ts';
 
 interface TemplateNeeds extends Needs {
   readonly expressions: boolean;
@@ -35,9 +33,23 @@ export async function evaluateWanted(
     const answer = answers.get(item.key);
     if (!answer?.ok) continue;
     if (item.what === 'cache') answers.set(item.key, await lookUp(deps, scope, item, answer.value));
-    if (item.what === 'params') answers.set(item.key, await completeParams(binder, scope, item, answer));
+    if (item.what === 'params') {
+      const params = await orUnavailable(() => completeParams(deps, binder, scope, item, answer));
+      if (params) answers.set(item.key, params);
+      else answers.delete(item.key);
+    }
   }
   return answers;
+}
+
+/** The error of an output that cannot be had; nothing where it can be had in another pass. */
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T | (Evaluation & { ok: false }) | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof OutputUnavailable)) throw error;
+    return error.error && { ok: false, error: error.error };
+  }
 }
 
 /** Evaluates the templates of what is wanted, and no more. */
@@ -50,21 +62,27 @@ export async function evaluateTemplates(
 ): Promise<Map<string, Evaluation>> {
   const answers = new Map<string, Evaluation>();
   const requests: EvaluationRequest[] = [];
-  const asked: Wanted[] = [];
+  const asked: { readonly item: Wanted; readonly placed: Placed }[] = [];
   for (const item of wanted) {
-    const template = templateOf(scope.pipeline, item);
+    const placed = await placeReferences(binder, scope.pipeline, item, templateOf(scope.pipeline, item));
+    const { template } = placed;
     const needs = needsOf(template);
-    if (needs.expressions) {
-      requests.push({ template, bindings: await binder.bind(item, needs) });
-      asked.push(item);
-    } else answers.set(item.key, { ok: true, value: template });
+    if (!needs.expressions) {
+      answers.set(item.key, { ok: true, value: putPlaced(template, placed) });
+      continue;
+    }
+    const bound = await orUnavailable(async () => ({ ok: true as const, bindings: await binder.bind(item, needs) }));
+    if (bound?.ok) {
+      requests.push({ template, bindings: bound.bindings });
+      asked.push({ item, placed });
+    } else if (bound) answers.set(item.key, bound);
   }
   if (requests.length > 0) {
     const values = await deps.evaluator.evaluate(requests, budgetMs);
-    asked.forEach((item, at) => {
+    for (const [at, { item, placed }] of asked.entries()) {
       const value = values[at];
-      if (value) answers.set(item.key, value);
-    });
+      if (value) answers.set(item.key, value.ok ? { ok: true, value: putPlaced(value.value, placed) } : value);
+    }
   }
   return answers;
 }
@@ -102,63 +120,4 @@ function needsOf(template: Json): TemplateNeeds {
   const needs = { input, nodes, expressions: expressions.length > 0 };
   if (key) needsByTemplate.set(key, needs);
   return needs;
-}
-
-/** A Lambda node that names no payload gets the run's input, the outputs of its upstreams, and its item in a map. */
-async function completeParams(
-  binder: Binder,
-  scope: EvaluationScope,
-  wanted: Wanted,
-  answer: Evaluation & { ok: true },
-): Promise<Evaluation> {
-  const node = scope.pipeline.nodes[wanted.node] as CompiledNode;
-  let params = answer.value as JsonObject;
-  if (node.engine === 'lambda' && !Object.hasOwn(params, 'payload')) {
-    params = { ...params, payload: await defaultPayload(binder, node, wanted) };
-  }
-  const bytes = Buffer.byteLength(executionInput(scope, node, wanted, params));
-  if (bytes <= MAX_INPUT_BYTES) return { ok: true, value: params };
-  const message = `the input of ${JSON.stringify(node.id)} is ${bytes} bytes long; at most ${MAX_INPUT_BYTES} are possible`;
-  return { ok: false, error: { name: 'Millrace.PayloadTooLarge', message } };
-}
-
-async function defaultPayload(binder: Binder, node: CompiledNode, wanted: Wanted): Promise<Json> {
-  const input = await binder.input();
-  const item = await binder.item(wanted);
-  const outputs: [string, Json][] = [];
-  for (const upstream of node.upstreams) {
-    const { id, output } = await binder.node(upstream);
-    if (output !== undefined) outputs.push([id, JSON.parse(output) as Json]);
-  }
-  return {
-    input: input === undefined ? {} : (JSON.parse(input) as Json),
-    upstream: Object.fromEntries(outputs),
-    ...(item !== undefined && { item, index: wanted.item as number }),
-  };
-}
-
-/**
- * The input of an attempt's execution: the same text however often it is made, since a repeated StartExecution
- * must send the very same.
- */
-export function executionInput(
-  { run }: { readonly run: RunRecord },
-  node: CompiledNode,
-  { item, attempt }: { readonly item?: number | undefined; readonly attempt: number },
-  params: Json,
-): string {
-  const place = item === undefined ? `${node.index}` : `${node.index}_${item}`;
-  const token = createHmac('sha256', run.secret).update(`${place}.${attempt}`).digest('base64url');
-  return canonicalJson({
-    millrace: {
-      run: run.id,
-      node: node.id,
-      attempt,
-      ...(item !== undefined && { item }),
-      ...(node.engine === 'pipeline' && { depth: run.depth ?? 0 }),
-      timeoutSeconds: node.timeoutMs / 1000,
-      token,
-    },
-    params,
-  });
 }

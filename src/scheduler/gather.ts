@@ -15,7 +15,8 @@ import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Flight, RunRecord } from '#domain/run.ts';
 import type { ExecutionSeen } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
-import { evaluateWanted, executionInput } from './evaluation.ts';
+import { evaluateWanted } from './evaluation.ts';
+import { executionInput } from './execution-input.ts';
 import { resultOf, type StoreResult } from './stored-results.ts';
 
 /** Calls to Step Functions at the same time from one pass. */

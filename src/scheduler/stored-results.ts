@@ -2,6 +2,7 @@
 import { flightKey } from '#domain/draft.ts';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { RunKey, RunStore } from '#ports/index.ts';
+import { checkResult } from './check-output.ts';
 import type { Completion } from './gather.ts';
 
 /** Stores a result and gives what is stored, from memory where this pass stored it before. */
@@ -15,7 +16,7 @@ export function createResultStoring(runs: RunStore, runId: string): StoreResult 
     const known = stored.get(key);
     if (known !== undefined) return known;
     const run: RunKey = { id: runId, nonce };
-    const storing = runs.putResult(run, result);
+    const storing = runs.putResult(run, checkResult(result));
     stored.set(key, storing);
     return storing;
   };

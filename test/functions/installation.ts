@@ -4,6 +4,7 @@ import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
+import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
@@ -40,6 +41,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     runs: createMemoryRunStore(),
     pipelines: createMemoryPipelineStore(),
     memo: createMemoryMemo(),
+    payloads: createMemoryPayloads(),
     executions,
     inbox: {
       ring: async (runId) => void rings.push(runId),

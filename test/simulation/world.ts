@@ -8,13 +8,14 @@
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
+import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 import type { EngineFact } from '#domain/facts.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
-import type { BusEvent, Evaluator, Memo } from '#ports/index.ts';
+import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
@@ -66,6 +67,8 @@ export interface Scenario {
   readonly evaluator?: Evaluator;
   /** What earlier runs left behind. */
   readonly memo?: Memo;
+  /** @default none in it */
+  readonly payloads?: Payloads;
 }
 
 /** What happened: for invariants, and to tell a failing schedule. */
@@ -102,6 +105,7 @@ export class World {
   readonly runs = createWatchedRuns();
   readonly pipelines = createMemoryPipelineStore();
   readonly memo: Memo;
+  readonly payloads: Payloads;
   private readonly ids = createCountingIds();
   readonly executions;
   readonly scenario: Scenario;
@@ -123,6 +127,7 @@ export class World {
   constructor(scenario: Scenario, faults: Faults = {}) {
     this.scenario = scenario;
     this.memo = scenario.memo ?? createMemoryMemo();
+    this.payloads = scenario.payloads ?? createMemoryPayloads();
     this.faults = faults;
     this.pipeline = compilePipeline(scenario.definition, 'rev1');
     this.options = { ...OPTIONS, ...scenario.options, tickMs: faults.tickMs ?? TICK_MS };
@@ -285,6 +290,7 @@ export class World {
       runs: gate('runs', this.runs),
       pipelines: this.pipelines,
       memo: gate('memo', this.memo),
+      payloads: gate('payloads', this.payloads),
       executions: gate('executions', this.flaky),
       inbox: gate('inbox', this.mailbox.inboxOf(isTick)),
       bus: gate('bus', { publish }),
