@@ -132,6 +132,12 @@ describe('limits in the reference are those of the code', () => {
     for (const [row, value] of Object.entries(expected)) expect(`${row}: ${found.get(row)}`).toBe(`${row}: ${value}`);
   });
 
+  it('the development host', () => {
+    const { text } = readPage('docs/reference/development-host.md');
+    const functions = 'src/local/lambda-functions.ts';
+    expect(text).toContain(`at most ${constantIn(functions, 'maxProcesses')} of a function at once`);
+  });
+
   it('Expressions', () => {
     const found = new Map(tableRows(expressions, 'Limits').map((row) => [row.get('limit'), row.get('value')]));
     const expected = Object.fromEntries([...Object.values(sandbox), ...Object.values(syntax)]);
