@@ -6,7 +6,8 @@ import { checkExpressions } from './definition-expressions.ts';
 import { memberOf, readJson } from './definition-json.ts';
 import { checkPipelineNodes } from './definition-pipeline-nodes.ts';
 import { checkShape } from './definition-shape.ts';
-import type { Json } from './json.ts';
+import { checkInputSchema } from './input-schema.ts';
+import { isJsonObject, type Json } from './json.ts';
 
 const {
   maxConcurrency,
@@ -97,6 +98,10 @@ const nodeSchema = z.strictObject({
 const pipelineFields = {
   name: name.describe('Name of the pipeline.'),
   description: z.string().optional(),
+  input: z
+    .strictObject({ schema: z.looseObject({}).describe('A JSON Schema (2020-12) without references to others.') })
+    .optional()
+    .describe('What the input of a run has to be; it is checked when a run is started. Default anything.'),
   timeoutSeconds: whole(timeoutSeconds).optional().describe('Longest time of a run. Default none.'),
   failFast: z.boolean().optional().describe('True: the first bad node stops the rest. Default false.'),
   events: z.enum(['run', 'nodes']).optional().describe('How much RunChanged says when nobody watches. Default run.'),
@@ -134,6 +139,8 @@ export function parseDefinition(value: unknown): DefinitionResult {
   const graph = checkGraph(nodes, errors);
   checkExpressions(json, nodes, graph, errors);
   checkPipelineNodes(json, nodes, errors);
+  const inputSchema = memberOf(memberOf(json, 'input'), 'schema');
+  if (isJsonObject(inputSchema)) checkInputSchema(inputSchema, errors);
   errors.merge(unreadable.list());
   checkSize(json, errors);
   // The checks above are what makes this JSON a definition; a schema's own output would lose `__proto__` keys.

@@ -7,7 +7,7 @@ import type { Json } from './json.ts';
 
 /** Fields of later versions, by the object that they belong to: known words, refused until they do something. */
 const LATER_FIELDS: { readonly [owner in 'pipeline' | 'node']: readonly string[] } = {
-  pipeline: ['input', 'schedule', 'concurrency'],
+  pipeline: ['schedule', 'concurrency'],
   node: ['pool', 'priority', 'cleanup', 'heartbeatSeconds'],
 };
 
@@ -23,6 +23,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   when: 'an expression between {% and %}',
   branch: 'an expression between {% and %}',
   items: 'a list, or an expression between {% and %}',
+  schema: 'a JSON Schema (2020-12): an object',
 };
 
 const KINDS: Readonly<Record<string, string>> = {

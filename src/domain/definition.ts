@@ -44,6 +44,10 @@ export const DEFINITION_LIMITS = {
   nestingDepth: 100,
   /** Errors that one answer lists. */
   errors: 1000,
+  /** UTF-8 bytes of the schema of a run's input, as JSON. */
+  inputSchemaBytes: 64 * 1024,
+  /** Schemas that are tried at one place of an input, by references and alternatives. */
+  schemasAtOnePlace: 1000,
 } as const;
 
 /** How failed attempts of a node are tried again, as written in a definition. */
@@ -117,6 +121,8 @@ export interface NodeDefinition {
 export interface PipelineDefinition {
   readonly name: string;
   readonly description?: string;
+  /** What the input of a run has to be: a JSON Schema (2020-12). @default anything */
+  readonly input?: { readonly schema: JsonObject };
   /** Longest time of a run from its creation, in seconds. @default none */
   readonly timeoutSeconds?: number;
   /** True: the first bad node stops the rest. @default false */

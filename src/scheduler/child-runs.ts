@@ -12,7 +12,7 @@ import { childRunId } from '#domain/run-id.ts';
 import type { ExecutionSeen, Executions } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { runPass } from './pass.ts';
-import { startRun } from './start-run.ts';
+import { inputErrorsInWords, startRun } from './start-run.ts';
 
 const childInput = z.object({
   millrace: z.object({ depth: z.number() }),
@@ -91,6 +91,10 @@ async function startChild(deps: PassDeps, parent: AttemptKey, text: string): Ret
       return { kind: 'refused', message: `there is no pipeline ${JSON.stringify(params.pipeline)}` };
     case 'noRevision':
       return { kind: 'refused', message: `pipeline ${params.pipeline} has no revision ${params.revision}` };
+    case 'invalidInput': {
+      const message = `pipeline ${params.pipeline} does not take this input: ${inputErrorsInWords(outcome.errors)}`;
+      return { kind: 'refused', message };
+    }
     case 'invalidKey':
       return { kind: 'refused', message: 'the run cannot be named' };
   }
