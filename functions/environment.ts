@@ -1,7 +1,7 @@
 /** What the entries of our functions share: the environment read by a schema, and the ports made from it. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
 import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';

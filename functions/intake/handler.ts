@@ -5,7 +5,7 @@
 import middy from '@middy/core';
 import type { Context, SQSBatchResponse } from 'aws-lambda';
 import pMap from 'p-map';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json } from '#domain/json.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { type EventHead, type Refusal, takeRequest } from './take-request.ts';

@@ -1,5 +1,5 @@
 /** One request of another system: read strictly, carried out, or refused with a reason that its sender can use. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRunId } from '#domain/execution-name.ts';
 import type { Json } from '#domain/json.ts';
 import { parseJsonStrict } from '#domain/json-text.ts';

@@ -1,7 +1,7 @@
 /** The function behind the inbox and the tick: passes over the runs that messages name, rings for those that are due. */
 import middy from '@middy/core';
 import type { Context, SQSBatchResponse } from 'aws-lambda';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
 import { runTick } from '#scheduler/tick.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pipelineSchema } from '#domain/definition-schema.ts';
 import type { Json } from '#domain/json.ts';
 

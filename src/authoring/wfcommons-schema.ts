@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The version of WfFormat that is read. */
 export const WFFORMAT_VERSION = '1.5';

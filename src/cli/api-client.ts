@@ -150,7 +150,7 @@ function notMillrace(url: string, what: string): CliError {
   return new CliError('NOT_MILLRACE', `${url} is no Millrace API: ${what}.`, { exitCode: EXIT.failed, next });
 }
 
-const causeShape = z.object({ cause: z.object({ code: z.string(), message: z.string() }) });
+const causeShape = z.object({ cause: z.object({ code: z.string().optional(), message: z.string() }) });
 
 function unreachable(url: string, error: unknown): CliError {
   const cause = causeShape.safeParse(error).data?.cause;

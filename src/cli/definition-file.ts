@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  type DefinitionError,
-  type DefinitionResult,
-  InvalidDefinitionError,
-  loadDefinition,
-  parseDefinition,
-} from '#authoring/index.ts';
+import type { DefinitionError, DefinitionResult } from '#authoring/index.ts';
 import { oneLine } from './one-line.ts';
 import { decodeText } from './text-file.ts';
 
@@ -42,6 +36,7 @@ export async function readDefinitionFile(file: string, cwd: string): Promise<Def
   if (!(bytes instanceof Uint8Array)) return bytes;
   const text = decodeText(bytes);
   if (text === undefined) return refused('INVALID_UNICODE', 'the file is not UTF-8 text');
+  const { loadDefinition } = await authoring();
   return loadDefinition(text, format);
 }
 
@@ -51,7 +46,13 @@ function readingError(error: NodeJS.ErrnoException): DefinitionResult {
   return refused('FILE_UNREADABLE', error.message);
 }
 
+/** Loaded when a definition is read: most commands never see one, and should answer at once. */
+function authoring() {
+  return import('#authoring/index.ts');
+}
+
 async function readModule(path: string): Promise<DefinitionResult> {
+  const { InvalidDefinitionError, parseDefinition } = await authoring();
   let loaded: { readonly default?: unknown };
   try {
     loaded = await import(pathToFileURL(path).href);

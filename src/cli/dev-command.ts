@@ -28,7 +28,7 @@ export function addDevCommand(program: Command, context: CliContext): void {
   addCommand(program, 'dev')
     .summary('run the development host: the whole installation on this machine')
     .description(
-      'Synthesizes the CDK app and hosts its template on this machine: tables, queues, buses, state machines, functions and the\n' +
+      'Synthesizes the CDK app and hosts its template on this machine: tables, queues, buses, state machines, functions and the ' +
         'HTTP API. What it knows is on disk, and goes on at the next start.',
     )
     .option('--port <port>', 'port of the HTTP API on 127.0.0.1; 0 takes a free one', parsePort, 8787)

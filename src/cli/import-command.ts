@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { stringify } from 'yaml';
-import { InvalidDefinitionError, importWfCommons, type PipelineDefinition } from '#authoring/index.ts';
+import type { PipelineDefinition } from '#authoring/index.ts';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
@@ -24,7 +23,7 @@ export function addImportCommand(program: Command, context: CliContext): void {
   addCommand(importing, 'wfcommons <file>')
     .summary('import a recorded workflow in WfFormat 1.5')
     .description(
-      'Turns a WfFormat 1.5 file (wfcommons.org) into a pipeline: a node for each task, which calls a function that takes as long as\n' +
+      'Turns a WfFormat 1.5 file (wfcommons.org) into a pipeline: a node for each task, which calls a function that takes as long as ' +
         'the task was recorded to take, times --time-scale.',
     )
     .option('-o, --out <file>', 'write to this .yaml or .json file (default: YAML to standard output)')
@@ -44,6 +43,7 @@ Examples:
 
 async function importFile(file: string, options: ImportOptions, { cwd, output }: CliContext): Promise<number> {
   const text = await readText(file, cwd);
+  const { importWfCommons, InvalidDefinitionError } = await import('#authoring/index.ts');
   let definition: PipelineDefinition;
   try {
     definition = importWfCommons(text, { timeScale: options.timeScale, functionName: options.function });
@@ -56,7 +56,7 @@ async function importFile(file: string, options: ImportOptions, { cwd, output }:
     return EXIT.usage;
   }
   const { out } = options;
-  const written = textOf(definition, out);
+  const written = await textOf(definition, out);
   if (out === undefined) {
     output.line(written);
     return EXIT.ok;
@@ -76,7 +76,8 @@ async function readText(file: string, cwd: string): Promise<string> {
   return text;
 }
 
-function textOf(definition: PipelineDefinition, out: string | undefined): string {
+async function textOf(definition: PipelineDefinition, out: string | undefined): Promise<string> {
   if (out !== undefined && extname(out).toLowerCase() === '.json') return `${JSON.stringify(definition, null, 2)}\n`;
+  const { stringify } = await import('yaml');
   return stringify(definition, { lineWidth: 120, aliasDuplicateObjects: false });
 }

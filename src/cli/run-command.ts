@@ -35,7 +35,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
   addCommand(program, 'run <file|name>')
     .summary('run a pipeline and show how it goes')
     .description(
-      'Runs a pipeline. With a FILE and no --url it starts a development host of its own, puts the pipeline there, runs it to its\n' +
+      'Runs a pipeline. With a FILE and no --url it starts a development host of its own, puts the pipeline there, runs it to its ' +
         'end and shows each node as it goes. With --url (or MILLRACE_URL), or the NAME of a pipeline, it starts the run on that server.',
     )
     .option('--input <json>', 'input of the run: JSON, or @FILE with JSON in it (default: {})')

@@ -238,9 +238,13 @@ export function applyAnswer(draft: Draft, answer: StartAnswer): void {
   }
 }
 
-/** Asks for the start again later: after a second, then twice as long each time, up to a tick. */
+/**
+ * Asks for the start again later: after about a second, then twice as long each time, up to a tick. The waits of many
+ * starts that were throttled together are spread, since together they would be throttled again.
+ */
 function putOffStart(draft: Draft, flight: Flight): void {
-  const wait = Math.min(draft.options.tickMs, 1000 * 2 ** Math.min(flight.polls, 10));
+  const longest = Math.min(draft.options.tickMs, 1000 * 2 ** Math.min(flight.polls, 10));
+  const wait = Math.round(longest * (0.5 + drawOf(`${draft.before.nonce}/${flight.polls}`, flight) / 2));
   putFlight(draft, { ...flight, throttled: true, polls: flight.polls + 1, pollAt: draft.now + wait });
 }
 

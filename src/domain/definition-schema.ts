@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFINITION_LIMITS, type DefinitionError, type PipelineDefinition, TRIGGER_RULES } from './definition.ts';
 import { checkGraph } from './definition-checks.ts';
 import { ErrorList } from './definition-errors.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DEFINITION_LIMITS } from './definition.ts';
 import { type ErrorList, type FoundError, nearMiss, quoted } from './definition-errors.ts';
 import { memberOf } from './definition-json.ts';

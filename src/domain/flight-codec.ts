@@ -1,5 +1,5 @@
 /** Flights as columns of a stored run, since a column's values resemble one another and deflate to little. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromDistances, toDistances } from './distances.ts';
 import type { Flight } from './run.ts';
 

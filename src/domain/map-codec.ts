@@ -1,5 +1,5 @@
 /** Maps, branches and nodes with a limit of their waiting, as parts of a stored run. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromDistances, toDistances } from './distances.ts';
 import type { BranchChoice, MapState, QueuedNode } from './run.ts';
 

@@ -3,7 +3,7 @@
  * Times are kept as distances from the run's creation, lists of nodes as distances from one another.
  * Reading checks every field: a damaged record is told from a good one before anything is decided from it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromDistances, toDistances } from './distances.ts';
 import { packedFlights, packFlights, unpackFlights } from './flight-codec.ts';
 import {

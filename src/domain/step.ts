@@ -237,12 +237,14 @@ function toChoices(draft: Draft): BranchChoice[] {
   return [...draft.branches].map(([node, chosen]) => ({ node, chosen: [...chosen] }));
 }
 
-/** What a node only passed through within this step (ready, then started) is not worth a line of history. */
+/**
+ * What a node only passed through within this step (ready, then started) is not worth a line of history, except the
+ * wait for a retry: nothing else tells that the attempt before it is over.
+ */
 function settledDecisions(draft: Draft): Decision[] {
   return [...draft.decisions.values()].flatMap((decision) => {
     const { to } = decision;
-    if (to === 'run' || isTerminal(to)) return [decision];
-    if (decision.items) return [decision];
+    if (to === 'run' || to === 'w' || isTerminal(to) || decision.items) return [decision];
     const nodes = decision.nodes.filter((node) => draft.nodes[node] === byteOf(to));
     return nodes.length > 0 ? [{ ...decision, nodes }] : [];
   });

@@ -1,5 +1,5 @@
 /** The events on the bus: the shape of each `detail`, checked here and published in `schemas/events/`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
 import { NODE_STATES, RUN_STATES, tagsSchema } from './schemas.ts';
 

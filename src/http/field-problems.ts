@@ -1,5 +1,5 @@
 /** What a schema finds wrong with a request, field by field, in the words of the API. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { nearMiss, shownValue } from '#domain/definition-errors.ts';
 import { formatPath, type PathSegment } from '#domain/definition-path.ts';
 import type { FieldProblem } from './problem.ts';

@@ -1,5 +1,5 @@
 /** Requests as an HTTP API hands them to a function (payload version 2.0), and answers as it takes them back. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiRequest, ApiResponse } from './api-message.ts';
 
 /** What of an event is read. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html */

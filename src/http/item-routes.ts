@@ -1,6 +1,6 @@
 /** Items of maps, and the attempts of nodes and items. */
 import pMap from 'p-map';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AttemptView, viewAttempt } from '#domain/attempt-view.ts';
 import type { CompiledNode } from '#domain/graph.ts';
 import { itemState } from '#domain/item-view.ts';

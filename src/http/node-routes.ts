@@ -1,5 +1,5 @@
 /** Nodes of a run, and their outputs. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CompiledNode } from '#domain/graph.ts';
 import { itemState } from '#domain/item-view.ts';
 import { statusOf } from '#domain/node-status.ts';

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the routes and the very schemas that check requests. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json, JsonObject } from '#domain/json.ts';
 import { PROBLEMS, type ProblemCode } from './problem.ts';
 import type { Answer, QueryParameter, Route } from './route.ts';

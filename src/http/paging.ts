@@ -3,7 +3,7 @@
  * garbled text is refused and never answers with a wrong page (C110). The size of a page is no part of the query.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { canonicalJson, type Json } from '#domain/json.ts';
 import { ApiProblem } from './problem.ts';
 

@@ -1,5 +1,5 @@
 /** Pipelines: put, check, get, list. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { definitionRevision } from '#authoring/definition-revision.ts';
 import { NAME_PATTERN, pipelineSchema } from '#domain/definition-schema.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EVENT_SCHEMAS } from './event-schemas.ts';
 import { buildOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';

@@ -1,5 +1,5 @@
 /** Query parameters that several routes have. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { QueryParameter } from './route.ts';
 import { limitSchema, NODE_STATES, RUN_STATES } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 /** Reads bodies: their size, their type, their text, and then their JSON, each refused with what would be right. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { formatPath, type PathSegment } from '#domain/definition-path.ts';
 import type { Json } from '#domain/json.ts';
 import { parseJsonStrict } from '#domain/json-text.ts';

@@ -1,5 +1,5 @@
 /** A route: where it is, what it takes, what it answers; the handlers and the OpenAPI document are made from it. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { nearMiss, shownValue } from '#domain/definition-errors.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import type { ApiRequest, ApiResponse } from './api-message.ts';

@@ -1,5 +1,5 @@
 /** Runs: start, list, get, stop. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { NAME_PATTERN } from '#domain/definition-schema.ts';
 import { isRunId } from '#domain/execution-name.ts';
 import { toIsoTime } from '#domain/iso-time.ts';

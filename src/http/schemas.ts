@@ -1,5 +1,5 @@
 /** The shapes of what the API takes and answers: checked here, and written into the OpenAPI document from here. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
 
 /** States of a run. */

@@ -1,5 +1,5 @@
 /** What happened in a run, and what it waits for. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { explainUnfinished, listUnfinished } from '#domain/explain.ts';
 import { viewHistory } from '#domain/history-view.ts';
 import { toIsoTime } from '#domain/iso-time.ts';

@@ -1,5 +1,5 @@
 /** The API about itself. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { toIsoTime } from '#domain/iso-time.ts';
 import { jsonResponse } from './api-message.ts';
 import { defineRoute, type Route } from './route.ts';

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BatchOperation, ClassicLevel } from 'classic-level';
 import { z } from 'zod';
+import { GroupedWrites } from '#local/grouped-writes.ts';
 
 /** One write of a {@link Disk.batch}, made by {@link Section.putting} or {@link Section.deleting}. */
 type DiskChange =
@@ -22,8 +23,7 @@ export type KeyRange = {
 
 /**
  * A named part of the host's database: JSON values under string keys, in key order (UTF-8 bytes).
- * A write has survived a `kill -9` of the process when its promise resolves.
- * Two writes of one key that overlap may take effect in either order: await the first.
+ * A write has survived a `kill -9` of the process when its promise resolves. Writes take effect in order.
  */
 export type Section<Value> = {
   get(key: string): Promise<Value | undefined>;
@@ -119,23 +119,28 @@ type Database = ClassicLevel<string, unknown>;
 
 function diskOver(level: Database): Disk {
   const parts = new Map<string, ReturnType<typeof part>>();
+  const writes = new GroupedWrites<BatchOperation<Database, string, unknown>>((operations) => level.batch(operations));
   const partOf = (name: string) => {
     const known = parts.get(name) ?? part(level, name);
     parts.set(name, known);
     return known;
   };
-  return {
-    section: <Value>(name: string) => sectionOver<Value>(partOf(name), name),
-    async batch(changes) {
-      const operations = changes.map((change): BatchOperation<Database, string, unknown> => {
+  const batch = (changes: readonly DiskChange[]) =>
+    writes.write(
+      changes.map((change): BatchOperation<Database, string, unknown> => {
         const sublevel = partOf(change.section);
         return change.type === 'put'
           ? { type: 'put', sublevel, key: change.key, value: change.value }
           : { type: 'del', sublevel, key: change.key };
-      });
-      await level.batch(operations);
+      }),
+    );
+  return {
+    section: <Value>(name: string) => sectionOver<Value>(partOf(name), name, batch),
+    batch,
+    async close() {
+      await writes.settled();
+      await level.close();
     },
-    close: () => level.close(),
   };
 }
 
@@ -143,13 +148,17 @@ function part(level: Database, name: string) {
   return level.sublevel<string, unknown>(name, { valueEncoding: 'json' });
 }
 
-function sectionOver<Value>(sublevel: ReturnType<typeof part>, section: string): Section<Value> {
+function sectionOver<Value>(sublevel: ReturnType<typeof part>, section: string, batch: Disk['batch']): Section<Value> {
+  const putting = (key: string, value: Value): DiskChange => ({ type: 'put', section, key, value });
+  const deleting = (key: string): DiskChange => ({ type: 'del', section, key });
   return {
-    get: async (key) => (await sublevel.get(key)) as Value | undefined,
-    put: (key, value) => sublevel.put(key, value),
-    del: (key) => sublevel.del(key),
+    // What was written last lies in memory, so that a visit to another thread would take longer than the reading.
+    get: async (key) =>
+      (sublevel.status === 'open' ? sublevel.getSync(key) : await sublevel.get(key)) as Value | undefined,
+    put: (key, value) => batch([putting(key, value)]),
+    del: (key) => batch([deleting(key)]),
     entries: (range = {}) => sublevel.iterator(range) as AsyncIterable<[string, Value]>,
-    putting: (key, value) => ({ type: 'put', section, key, value }),
-    deleting: (key) => ({ type: 'del', section, key }),
+    putting,
+    deleting,
   };
 }

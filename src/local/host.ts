@@ -9,6 +9,7 @@ import { type HostedServices, openServices } from '#local/hosted-services.ts';
 import { answerHttp, type HttpApi, readHttpApi } from '#local/http-api.ts';
 import { type LoopbackAnswer, type LoopbackRequest, openLoopbackServer, refusal } from '#local/loopback-server.ts';
 import { startQueueMapping } from '#local/queue-mapping.ts';
+import { buildRuntimeEntries } from '#local/runtime-entries.ts';
 import { startSchedule } from '#local/schedules.ts';
 import { type HostedResource, type HostedTemplate, resolveTemplate } from '#local/template.ts';
 import { createWireDispatch } from '#local/wire-dispatch.ts';
@@ -96,6 +97,7 @@ async function compose(
     dataDir: path.resolve(options.dataDir),
     wireUrl: wire.url,
     assets: assembly.assets,
+    entries: await buildRuntimeEntries(path.join(options.dataDir, 'runtime')),
     log: options.log ?? (() => {}),
     ...(options.tickSeconds === undefined ? {} : { tickSeconds: options.tickSeconds }),
     ...(chaos === undefined ? {} : { chaos }),

@@ -5,6 +5,7 @@ import { type EventBuses, openEventBuses } from '#local/event-bus.ts';
 import { createLambdaFunctions, type LambdaFunctions } from '#local/lambda-functions.ts';
 import { type ObjectStore, openObjectStore } from '#local/object-store.ts';
 import { openQueues, type QueueService } from '#local/queues.ts';
+import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { openStateMachines, type StateMachines } from '#local/state-machines.ts';
 import { openTables, type TableService } from '#local/tables.ts';
 import type { HostedResource, HostedTemplate } from '#local/template.ts';
@@ -30,6 +31,7 @@ export type ServicesSurroundings = {
   readonly dataDir: string;
   readonly wireUrl: string;
   readonly assets: ReadonlyMap<string, string>;
+  readonly entries: RuntimeEntries;
   readonly tickSeconds?: number;
   readonly chaos?: Chaos;
   log(line: string): void;

@@ -31,28 +31,36 @@ export type OpenEnvironment = (
   listener: EnvironmentListener,
 ) => Environment;
 
-/** A worker thread: cheap, but it shares the host's fate if native code in it crashes. For our own functions. */
-export const openThread: OpenEnvironment = (settings, variables, listener) => {
-  const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
-    workerData: settings,
-    env: { ...variables },
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb },
-  });
-  worker.on('message', (report: RuntimeReport) => listener.reported(report));
-  worker.on('error', (error) => listener.wrote(error.stack ?? error.message));
-  worker.on('exit', (code) => listener.exited({ code }));
-  listen(worker.stdout, listener);
-  listen(worker.stderr, listener);
-  return {
-    invoke: (invocation) => worker.postMessage(invocation),
-    kill: async () => {
-      await worker.terminate();
-    },
+/** A thread's young generation would grow to 100 MB and more; passes are as fast with less. */
+const youngMegabytes = 12;
+
+/**
+ * Opens worker threads: cheap, but they share the host's fate if native code in them crashes. For our own functions.
+ * @param entry what a thread runs, `lambda-worker.ts` as JavaScript
+ */
+export const threadsFrom =
+  (entry: URL): OpenEnvironment =>
+  (settings, variables, listener) => {
+    const worker = new Worker(entry, {
+      workerData: settings,
+      env: { ...variables },
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb, maxYoungGenerationSizeMb: youngMegabytes },
+    });
+    worker.on('message', (report: RuntimeReport) => listener.reported(report));
+    worker.on('error', (error) => listener.wrote(error.stack ?? error.message));
+    worker.on('exit', (code) => listener.exited({ code }));
+    listen(worker.stdout, listener);
+    listen(worker.stderr, listener);
+    return {
+      invoke: (invocation) => worker.postMessage(invocation),
+      kill: async () => {
+        await worker.terminate();
+      },
+    };
   };
-};
 
 const functionError = z.object({
   errorType: z.string(),
@@ -74,45 +82,50 @@ const runtimeReport = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** A process of its own: whatever the code does to itself, the host lives on. For users' functions. */
-export const openProcess: OpenEnvironment = (settings, variables, listener) => {
-  const child = fork(new URL('./lambda-process.ts', import.meta.url), {
-    cwd: settings.taskRoot,
-    env: { ...variables },
-    execArgv: [`--max-old-space-size=${settings.memoryMb}`],
-    serialization: 'advanced',
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  const exited = new Promise<EnvironmentExit>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal === null ? { code } : { code, signal }));
-    child.once('error', (error) => {
-      listener.wrote(error.message);
-      if (child.pid === undefined) resolve({ code: 1 });
+/**
+ * Opens processes of their own: whatever the code does to itself, the host lives on. For users' functions.
+ * @param entry what a process runs, `lambda-process.ts` as JavaScript
+ */
+export const processesFrom =
+  (entry: URL): OpenEnvironment =>
+  (settings, variables, listener) => {
+    const child = fork(entry, {
+      cwd: settings.taskRoot,
+      env: { ...variables },
+      execArgv: [`--max-old-space-size=${settings.memoryMb}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-  });
-  // The exit can be seen before the last reports are read; the channel ends after them.
-  const channelEnded = new Promise<void>((resolve) => {
-    child.once('disconnect', resolve);
-    if (!child.connected) resolve();
-  });
-  const gone = Promise.all([exited, channelEnded]).then(([exit]) => listener.exited(exit));
-  child.on('message', (message) => {
-    const report = runtimeReport.safeParse(message);
-    if (report.success) listener.reported(report.data as RuntimeReport);
-  });
-  if (child.stdout !== null) listen(child.stdout, listener);
-  if (child.stderr !== null) listen(child.stderr, listener);
-  // A process that is just ending refuses what is sent to it; its exit says all.
-  const ignoreClosedChannel = () => {};
-  child.send(settings, ignoreClosedChannel);
-  return {
-    invoke: (invocation) => child.send(invocation, ignoreClosedChannel),
-    kill: () => {
-      child.kill('SIGKILL');
-      return gone;
-    },
+    const exited = new Promise<EnvironmentExit>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal === null ? { code } : { code, signal }));
+      child.once('error', (error) => {
+        listener.wrote(error.message);
+        if (child.pid === undefined) resolve({ code: 1 });
+      });
+    });
+    // The exit can be seen before the last reports are read; the channel ends after them.
+    const channelEnded = new Promise<void>((resolve) => {
+      child.once('disconnect', resolve);
+      if (!child.connected) resolve();
+    });
+    const gone = Promise.all([exited, channelEnded]).then(([exit]) => listener.exited(exit));
+    child.on('message', (message) => {
+      const report = runtimeReport.safeParse(message);
+      if (report.success) listener.reported(report.data as RuntimeReport);
+    });
+    if (child.stdout !== null) listen(child.stdout, listener);
+    if (child.stderr !== null) listen(child.stderr, listener);
+    // A process that is just ending refuses what is sent to it; its exit says all.
+    const ignoreClosedChannel = () => {};
+    child.send(settings, ignoreClosedChannel);
+    return {
+      invoke: (invocation) => child.send(invocation, ignoreClosedChannel),
+      kill: () => {
+        child.kill('SIGKILL');
+        return gone;
+      },
+    };
   };
-};
 
 function listen(stream: Readable, listener: EnvironmentListener): void {
   stream.setEncoding('utf8');

@@ -5,13 +5,14 @@ import type { Chaos } from '#local/chaos.ts';
 import { hostRegion } from '#local/cloud-address.ts';
 import { type FunctionLog, openFunctionLog } from '#local/function-log.ts';
 import { HostError, unsupportedResource } from '#local/host-error.ts';
-import { openProcess, openThread } from '#local/lambda-environment.ts';
+import { processesFrom, threadsFrom } from '#local/lambda-environment.ts';
 import {
   FunctionPool,
   type HostedFunction,
   type InvocationOutcome,
   type InvocationRequest,
 } from '#local/lambda-pool.ts';
+import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { StartGate } from '#local/start-gate.ts';
 import type { HostedResource } from '#local/template.ts';
 import type { WireLog } from '#local/wire-log.ts';
@@ -47,6 +48,7 @@ export type FunctionsSurroundings = {
   /** Overrides `MILLRACE_TICK_SECONDS` of our own functions. */
   readonly tickSeconds?: number;
   readonly chaos?: Chaos;
+  readonly entries: RuntimeEntries;
 };
 
 const functionProperties = z.object({
@@ -71,6 +73,8 @@ const startsAtOnce = 2;
 export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunctions {
   const pools = new Map<string, { pool: FunctionPool; log: FunctionLog; isOurs: boolean }>();
   const starts = new StartGate(startsAtOnce);
+  const openThread = threadsFrom(around.entries.thread);
+  const openProcess = processesFrom(around.entries.process);
   return {
     create(resource) {
       const { hosted, isOurs } = toHostedFunction(resource, around);

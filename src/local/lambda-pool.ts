@@ -45,6 +45,8 @@ export type PoolSurroundings = {
 type Call = {
   readonly request: InvocationRequest;
   readonly requestId: string;
+  /** When it came; milliseconds of the monotonic clock. */
+  readonly since: number;
   /** When an environment took it; milliseconds of the monotonic clock. */
   begun: number | undefined;
   readonly settle: (outcome: InvocationOutcome) => void;
@@ -56,11 +58,15 @@ type Member = {
   call: Call | undefined;
   /** Whose output a line is; the last invocation's while idle. */
   requestId: string | undefined;
+  /** When opening it began; milliseconds of the monotonic clock. */
+  readonly openedAt: number;
   /** Loading time, billed with the first invocation. */
   unbilledMs: number;
   timers: NodeJS.Timeout[];
 };
 
+/** What opening an environment is taken to last before one was opened, and at most. */
+const openingMs = { first: 50, most: 500 };
 /** An idle environment is given up after this time, except a pool's last one. */
 const idleMs = 60_000;
 /** How long loading a handler may take; Lambda's own limit is 10 s. */
@@ -78,6 +84,9 @@ export class FunctionPool {
   readonly #waiting: Call[] = [];
   #started = 0;
   #closed = false;
+  /** How long opening the last environment took. */
+  #openingMs = openingMs.first;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(hosted: HostedFunction, around: PoolSurroundings) {
     this.#function = hosted;
@@ -88,7 +97,7 @@ export class FunctionPool {
   /** Resolves with what came of it; it never rejects. */
   invoke(request: InvocationRequest): Promise<InvocationOutcome> {
     return new Promise((settle) => {
-      const call: Call = { request, requestId: randomUUID(), begun: undefined, settle };
+      const call: Call = { request, requestId: randomUUID(), since: performance.now(), begun: undefined, settle };
       if (this.#closed) settleFailed(call, exitError(call.requestId, killed));
       else this.#waiting.push(call);
       this.#pump();
@@ -108,6 +117,7 @@ export class FunctionPool {
   /** Ends every environment at once; what was under way or waiting ends in an error. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#patience);
     for (const call of this.#waiting.splice(0)) settleFailed(call, exitError(call.requestId, killed));
     await Promise.all([...this.#members].map((member) => member.environment?.kill()));
   }
@@ -119,10 +129,24 @@ export class FunctionPool {
       this.#idle.pop();
       if (call !== undefined) this.#begin(member, call);
     }
-    while (this.#waiting.length > this.#comingFree() && this.#members.size < this.#function.maxEnvironments) {
+    while (this.#members.size < this.#function.maxEnvironments && this.#needsAnother()) {
       if (!this.#around.starts.take()) return;
       this.#open();
     }
+  }
+
+  /**
+   * Whether an invocation that no environment coming free will take has waited as long as opening another one takes; if
+   * not yet, it is looked at again. So short invocations share few environments, and long ones get their own.
+   */
+  #needsAnother(): boolean {
+    const call = this.#waiting[this.#comingFree()];
+    if (call === undefined) return false;
+    const patience = this.#members.size === 0 ? 0 : call.since + this.#openingMs - performance.now();
+    if (patience <= 0) return true;
+    clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#pump(), patience);
+    return false;
   }
 
   #comingFree(): number {
@@ -135,6 +159,7 @@ export class FunctionPool {
       state: 'starting',
       call: undefined,
       requestId: undefined,
+      openedAt: performance.now(),
       unbilledMs: 0,
       timers: [],
     };
@@ -176,6 +201,7 @@ export class FunctionPool {
     if (report.kind === 'ready') {
       if (member.state !== 'starting') return;
       member.unbilledMs = report.ms;
+      this.#openingMs = Math.min(performance.now() - member.openedAt, openingMs.most);
       this.#free(member);
       this.#around.starts.give();
     } else if (report.kind === 'unusable') {

@@ -4,6 +4,7 @@ import { existsSync, type Stats } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { bundle } from '#local/bundling.ts';
 import { HostError } from '#local/host-error.ts';
 
 /** Which app to synthesize. */
@@ -115,7 +116,6 @@ async function addTree(hash: Hash, file: string): Promise<void> {
  * files' names count too: they are the functions' names.
  */
 async function addBundles(hash: Hash, directory: string): Promise<boolean> {
-  const { build } = await import('esbuild');
   const names = (await readdir(directory, { withFileTypes: true }).catch(() => [])).sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );
@@ -129,7 +129,7 @@ async function addBundles(hash: Hash, directory: string): Promise<boolean> {
   if (entryPoints.length === 0) return false;
   const settings = { bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'silent' } as const;
   const alias = { 'millrace/function': path.join(ownProject, 'src/function/index.ts') };
-  const built = await build({
+  const built = await bundle({
     ...settings,
     alias,
     entryPoints,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { AttributeMap, Callback, Store, SubDatabase, Table } from 'dynalite/db/index.js';
+import type { GroupedWrites } from '#local/grouped-writes.ts';
 import { itemBytes } from '#local/item-size.ts';
 import { readUnits, writeUnits } from '#local/table-capacity.ts';
 import { type IndexChange, indexChanges, indexRowKey, type TableIndex } from '#local/table-indexes.ts';
@@ -46,12 +47,18 @@ export function indexOperations(table: string, changes: readonly IndexChange[]) 
   });
 }
 
+/** One operation on dynalite's LevelDB. */
+export type TableOperation =
+  | { readonly type: 'put'; readonly key: string; readonly value: AttributeMap }
+  | { readonly type: 'del'; readonly key: string };
+
 /**
  * Wraps dynalite's store for one request.
  * @param startKey the request's `ExclusiveStartKey`
  */
 export function requestStore(
   base: Store,
+  writes: GroupedWrites<TableOperation>,
   tables: ReadonlyMap<string, Table>,
   startKey: AttributeMap | undefined,
 ): RequestStore {
@@ -72,7 +79,7 @@ export function requestStore(
         after === undefined
           ? { type: 'del' as const, key: prefix + key }
           : { type: 'put' as const, key: prefix + key, value: after };
-      base.db.batch([...indexOperations(name, changes), own]).then(() => callback(null), callback);
+      writes.write([...indexOperations(name, changes), own]).then(() => callback(null), callback);
     };
     return {
       lock: base.getItemDb(name).lock,

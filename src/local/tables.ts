@@ -1,10 +1,18 @@
 import db, { type AttributeMap, type Store, type Table } from 'dynalite/db/index.js';
 import { z } from 'zod';
+import { GroupedWrites } from '#local/grouped-writes.ts';
 import { TABLE_ACTIONS, type TableAction, type TableRequest } from '#local/table-actions.ts';
 import { readUnits, writeUnits } from '#local/table-capacity.ts';
 import { hasSameIndexes, hasSameKey, TableError, tableOf } from '#local/table-definition.ts';
 import { indexChanges } from '#local/table-indexes.ts';
-import { indexOperations, indexPrefix, itemPrefix, type RequestStore, requestStore } from '#local/table-store.ts';
+import {
+  indexOperations,
+  indexPrefix,
+  itemPrefix,
+  type RequestStore,
+  requestStore,
+  type TableOperation,
+} from '#local/table-store.ts';
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
@@ -32,6 +40,7 @@ export async function openTables(options: {
   const { folder, wireLog } = options;
   const store = db.create({ path: folder });
   await store.db.open();
+  const writes = new GroupedWrites<TableOperation>((operations) => store.db.batch(operations));
   const tables = new Map<string, Table>();
 
   return {
@@ -54,12 +63,15 @@ export async function openTables(options: {
       try {
         if (action === undefined) throw new WireError('UnknownOperationException', `${api} is not hosted`);
         wireLog.call('dynamodb', api);
-        return wireAnswer('1.0', await perform({ api, action, store, tables, wireLog }, body));
+        return wireAnswer('1.0', await perform({ api, action, store, writes, tables, wireLog }, body));
       } catch (error) {
         return failure(error);
       }
     },
-    close: () => store.db.close(),
+    async close() {
+      await writes.settled();
+      await store.db.close();
+    },
   };
 }
 
@@ -87,6 +99,7 @@ type Call = {
   readonly api: string;
   readonly action: TableAction;
   readonly store: Store;
+  readonly writes: GroupedWrites<TableOperation>;
   readonly tables: ReadonlyMap<string, Table>;
   readonly wireLog: WireLog;
 };
@@ -101,7 +114,7 @@ async function perform(call: Call, body: Buffer): Promise<object> {
   if (!parsed.success) throw new WireError('SerializationException', 'The request is no JSON object');
   const wantsOldItem = parsed.data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD';
   const request = call.action.check(parsed.data, call.store);
-  const own = requestStore(call.store, call.tables, request.ExclusiveStartKey);
+  const own = requestStore(call.store, call.writes, call.tables, request.ExclusiveStartKey);
   try {
     const result = await call.action.run(own.store, request);
     count(call, own, request, result);

@@ -1,15 +1,20 @@
 /** What the expressions of a pass may see: read from the store only where an expression names it, and once a pass. */
+import pMap from 'p-map';
 import { type AttemptResult, evaluationKey, type Wanted } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
-import { statusOf } from '#domain/node-status.ts';
+import { isTerminal, statusOf } from '#domain/node-status.ts';
 import type { ErrorInfo, MapState, RunRecord } from '#domain/run.ts';
 import type { Bindings } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { createLastResults, type LastResults } from './last-results.ts';
 import { readItem } from './map-lists.ts';
 import { readMapOutput } from './map-output.ts';
 import { createLargeOutputs } from './payloads.ts';
 import { readInput } from './run-input.ts';
+
+/** Results read at the same time. */
+const PARALLEL_READS = 20;
 
 /** A run as expressions see it: the state that the step reached, and what this pass has at hand. */
 export interface EvaluationScope {
@@ -39,6 +44,7 @@ export interface Binder {
   input(): Promise<string | undefined>;
   /** A node as it is stored: its output may hold envelopes. */
   node(index: number): Promise<BoundNode>;
+  nodes(indices: readonly number[]): Promise<BoundNode[]>;
   /**
    * Nodes with the values in place of their envelopes.
    * @throws OutputUnavailable
@@ -52,6 +58,7 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
   const nodes = new Map<number, Promise<BoundNode>>();
   let input: Promise<string | undefined> | undefined;
   const large = createLargeOutputs(deps.payloads);
+  const results = createLastResults(deps, scope);
   const binder: Binder = {
     open: (some) => large.open(some),
     input() {
@@ -61,10 +68,14 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
     node(index) {
       let node = nodes.get(index);
       if (!node) {
-        node = bindNode(deps, scope, index);
+        node = bindNode(deps, scope, results, index);
         nodes.set(index, node);
       }
       return node;
+    },
+    async nodes(indices) {
+      await results.expect(indices.filter((index) => isDecidedByAttempt(scope, index)));
+      return pMap(indices, (index) => binder.node(index), { concurrency: PARALLEL_READS });
     },
     async item({ node, item }) {
       if (item === undefined) return undefined;
@@ -77,7 +88,7 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
       const indices = [...ids].flatMap((id) => scope.pipeline.indexOf.get(id) ?? []);
       const input = needs.input ? await binder.input() : undefined;
       const item = await binder.item(wanted);
-      const stored = await Promise.all(indices.map((index) => binder.node(index)));
+      const stored = await binder.nodes(indices);
       const [own, ...nodes] = await large.open([ownOutput(scope, wanted), ...stored]);
       const { output } = own as { output?: string };
       return {
@@ -107,38 +118,52 @@ function ownOutput(scope: EvaluationScope, { what, node, attempt }: Wanted): { i
   return { id, ...(output !== undefined && { output }) };
 }
 
-async function bindNode(deps: PassDeps, scope: EvaluationScope, index: number): Promise<BoundNode> {
+/** Whether the value of a node lies in the result of one attempt. */
+function isDecidedByAttempt(scope: EvaluationScope, index: number): boolean {
+  return isTerminal(scope.run.nodes.charCodeAt(index)) && !mapOf(scope.run, index);
+}
+
+async function bindNode(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  results: LastResults,
+  index: number,
+): Promise<BoundNode> {
   const { id } = scope.pipeline.nodes[index] as CompiledNode;
   const { state, standing } = statusOf(scope.run.nodes.charCodeAt(index));
   if (standing === 'success') {
-    const output = await outputOf(deps, scope, index);
+    const output = await outputOf(deps, scope, results, index);
     return { id, state, ...(output !== undefined && { output }) };
   }
   if (standing === 'bad') {
-    const error = await errorOf(deps, scope, index);
+    const error = await errorOf(deps, scope, results, index);
     return { id, state, ...(error && { error }) };
   }
   return { id, state };
 }
 
-async function outputOf(deps: PassDeps, scope: EvaluationScope, index: number): Promise<string | undefined> {
+async function outputOf(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  results: LastResults,
+  index: number,
+): Promise<string | undefined> {
   const map = mapOf(scope.run, index);
   if (map) return readMapOutput(deps.runs, scope.run, map, scope.results);
-  return (await lastResult(deps, scope, index))?.output;
-}
-
-/** The result of a node's last attempt: the one that decided it. */
-async function lastResult(deps: PassDeps, scope: EvaluationScope, index: number): Promise<AttemptResult | undefined> {
-  const atHand = scope.results.filter((result) => result.node === index && result.status === 'SUCCEEDED').at(-1);
-  return atHand ?? (await deps.runs.listResults(scope.run, index)).at(-1);
+  return (await results.of(index))?.output;
 }
 
 /** The error of a bad node: what its decision says, where that says anything, else what its last attempt told. */
-async function errorOf(deps: PassDeps, scope: EvaluationScope, index: number): Promise<ErrorInfo | undefined> {
+async function errorOf(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  results: LastResults,
+  index: number,
+): Promise<ErrorInfo | undefined> {
   const isItsEnd = (decision: RunRecord['decisions'][number]) => decision.nodes.includes(index) && !decision.items;
   const held = scope.run.decisions.findLast(isItsEnd);
   const end = held ?? (await deps.runs.listHistory(scope.run, scope.run.createdAt)).findLast(isItsEnd);
-  return end?.error ?? (await lastResult(deps, scope, index))?.error;
+  return end?.error ?? (await results.of(index))?.error;
 }
 
 /** Every node above one, or all nodes for the run's own output: what a dynamic `$nodes` may read. */

@@ -3,7 +3,7 @@
  * and stopped by the same calls as an execution of Step Functions, and its id is made from the attempt, so a
  * repeated start finds it, and every attempt has a run of its own (C55).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHILD_RUNS_ARN, MAX_RUN_DEPTH } from '#domain/built-in-engines.ts';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import type { Json } from '#domain/json.ts';

@@ -1,5 +1,5 @@
 /** What arrives in the inbox. Each message is parsed before it is used; none of them carries a state. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import { type Completion, completionOf } from './gather.ts';
 

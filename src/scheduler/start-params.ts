@@ -65,7 +65,7 @@ async function withPayload(
 }
 
 async function upstreamOutputs(binder: Binder, node: CompiledNode): Promise<[string, Json][]> {
-  const stored = await Promise.all(node.upstreams.map((upstream) => binder.node(upstream)));
+  const stored = await binder.nodes(node.upstreams);
   const isOpened = !takesReferences(node);
   if (isOpened) refuseLarge(node, stored);
   const outputs = isOpened ? await binder.open(stored) : stored;

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { loadDefinition, type PipelineDefinition } from '#authoring/index.ts';
 import { type Host, startHost, synthesizeApp } from '#local/host.ts';
 import { Api, type Node, type Run } from '../../demo/api.ts';
 import { follow } from '../../demo/progress.ts';
+import typescript from '../../examples/typescript/pipeline.ts';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
@@ -83,6 +84,16 @@ const cases: {
       stuck: ['TIMED_OUT', 1],
       unserved: ['TIMED_OUT', 0],
       after: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'typescript/pipeline.ts',
+    run: { state: 'SUCCEEDED', output: { regions: 3, sales: 14 } },
+    nodes: {
+      'sales-north': ['SUCCEEDED', 1],
+      'sales-east': ['SUCCEEDED', 1],
+      'sales-south': ['SUCCEEDED', 1],
+      report: ['SUCCEEDED', 1],
     },
   },
   {
@@ -167,6 +178,19 @@ async function linkFunctions(folder: string): Promise<void> {
   }
 }
 
+/** Puts an example as its author wrote it: YAML as text, TypeScript as the JSON that it makes. */
+async function put(api: Api, file: string): Promise<PipelineDefinition> {
+  if (file === 'typescript/pipeline.ts') {
+    await api.putPipeline(typescript.name, JSON.stringify(typescript), 'application/json');
+    return typescript;
+  }
+  const text = await readFile(join(examples, file), 'utf8');
+  const loaded = loadDefinition(text, 'yaml');
+  if (!loaded.ok) throw new Error(`${file} is not valid`);
+  await api.putPipeline(loaded.definition.name, text, 'application/yaml');
+  return loaded.definition;
+}
+
 let folder: string;
 let host: Host;
 beforeAll(async () => {
@@ -183,9 +207,7 @@ afterAll(async () => {
 describe('the examples end as their first lines say', () => {
   it.each(cases)('$file', async ({ file, input = {}, run, nodes }) => {
     const api = new Api(host.url);
-    const text = await readFile(join(examples, file), 'utf8');
-    const { name } = parse(text);
-    await api.putPipeline(name, text, 'application/yaml');
+    const { name } = await put(api, file);
     const { id } = await api.startRun(name, input, JSON.stringify([file, input]));
     const ended = await follow(api, id, 60_000, () => {});
     const found = ended.nodes.map(({ id: node, state, attempt }: Node) => [node, [state, attempt]]);

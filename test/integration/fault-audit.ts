@@ -70,8 +70,11 @@ function attemptFaults({ nodes, attempts, executions }: RunEvidence): string[] {
       }
       if (attempt.ignored.length > 0 && attempt.state !== 'ABORTED') faults.push(`a completion of ${id} was ignored`);
     });
-    if (last > 0 && own.at(-1)?.state !== state)
+    // A stop ends the wait for a retry, too.
+    const wasWaiting = state === 'ABORTED' && own.at(-1)?.state === 'FAILED';
+    if (last > 0 && own.at(-1)?.state !== state && !wasWaiting) {
       faults.push(`${id} is ${state}, its last attempt ${own.at(-1)?.state}`);
+    }
   }
   for (const { name, status, executionArn } of executions) {
     if (!claimed.has(executionArn)) faults.push(`execution ${name} belongs to no attempt`);

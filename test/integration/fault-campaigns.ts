@@ -19,6 +19,8 @@ import {
 } from './fault-trial.ts';
 
 const LIMIT_MS = 120_000;
+/** How long a run that is over may stay in the index of what is due: some ticks, on a busy machine. */
+const LEFT_OVER_MS = 30_000;
 
 /** What a round is made of. */
 export interface Round {
@@ -129,7 +131,26 @@ async function playRuns(client: FaultClient, round: Round, folder: string) {
       }
     }),
   );
+  faults.push(...(await leftovers(client, trials)));
   return { trials, faults, hops: known.sort((a, b) => a - b) };
+}
+
+/** What is there besides the runs that were started, and whether they have left the index of what is due. */
+async function leftovers(client: FaultClient, trials: readonly Trial[]): Promise<string[]> {
+  const faults: string[] = [];
+  const started = new Set(trials.map(({ id }) => id));
+  const listed = await client.runIds();
+  if (listed.length !== started.size || listed.some((id) => !started.has(id))) {
+    faults.push(`${started.size} runs were started, listed are ${listed}`);
+  }
+  const until = Date.now() + LEFT_OVER_MS;
+  let due = await client.dueCount();
+  while (due > 0 && Date.now() < until) {
+    await sleep(200);
+    due = await client.dueCount();
+  }
+  if (due > 0) faults.push(`${due} runs that are over are still due after ${LEFT_OVER_MS} ms`);
+  return faults;
 }
 
 function finished(

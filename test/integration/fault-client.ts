@@ -1,3 +1,4 @@
+import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { type ExecutionListItem, ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
 import pRetry from 'p-retry';
 import { z } from 'zod';
@@ -110,6 +111,16 @@ export class FaultClient {
     return await pRetry(() => listExecutions(this.#at().wireUrl), again);
   }
 
+  /** Ids of all runs that the API lists. */
+  async runIds(): Promise<string[]> {
+    return (await this.#list('/v1/runs', z.object({ id: z.string() }))).map(({ id }) => id);
+  }
+
+  /** How many runs the tick would find in the index of what is due, now or later. */
+  async dueCount(): Promise<number> {
+    return await pRetry(() => countDue(this.#at().wireUrl), again);
+  }
+
   async #list<Item extends z.ZodType>(path: string, item: Item): Promise<z.output<Item>[]> {
     const page = z.object({ items: z.array(item), nextCursor: z.string().optional() });
     const items: z.output<Item>[] = [];
@@ -141,12 +152,17 @@ export class FaultClient {
   }
 }
 
+const access = { region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } };
+
+async function countDue(endpoint: string): Promise<number> {
+  const client = new DynamoDBClient({ ...access, endpoint });
+  const { Count = 0 } = await client.send(new ScanCommand({ TableName: 'millrace', IndexName: 'due' }));
+  client.destroy();
+  return Count;
+}
+
 async function listExecutions(endpoint: string): Promise<ExecutionListItem[]> {
-  const client = new SFNClient({
-    region: 'us-east-1',
-    endpoint,
-    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
-  });
+  const client = new SFNClient({ ...access, endpoint });
   const found: ExecutionListItem[] = [];
   let nextToken: string | undefined;
   do {

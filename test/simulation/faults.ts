@@ -46,6 +46,8 @@ export interface Faults {
   readonly staleMs?: number;
   /** The due index leaves out what is due, and shows what no longer is. Needs `choose`. */
   readonly isIndexStale?: boolean;
+  /** The inbox gets ends of executions that are none of the run's, and messages that nobody understands. */
+  readonly strangers?: boolean;
   /** Step Functions answers nothing from and to these times (ms after the world's beginning). */
   readonly outage?: { readonly fromMs: number; readonly toMs: number };
   /** Executions that Step Functions lets start in a second; it throttles the rest. */

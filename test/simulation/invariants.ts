@@ -112,8 +112,11 @@ function checkStarted(world: World, run: RunRecord, name: string): void {
 /** The newest start. */
 function checkStart(world: World, seen: Seen, run: RunRecord): void {
   const { name, at } = world.trace.starts[seen.starts] as World['trace']['starts'][number];
-  const { node, attempt } = attemptOf(name);
+  const { node, item, attempt } = attemptOf(name);
   checkStarted(world, run, name);
+  const place = item === undefined ? `${node}` : `${node}_${item}`;
+  const key = `sim-${run.id}-${run.nonce}-${place}-${attempt}`;
+  require(world, name === key, () => `${name} is not named for its attempt`);
   for (const [other, count] of world.executions.starts) {
     require(world, count <= 1, () => `${other} was started ${count} times`);
   }

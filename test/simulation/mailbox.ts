@@ -7,6 +7,11 @@ import type { Faults } from './faults.ts';
 const EVENT_DELAY_MS = 10;
 /** How long a queue hides a message from others once it was handed over (ms). */
 const VISIBILITY_MS = 180_000;
+/** Another run's nonce, and messages of no meaning here. */
+const OTHER_NONCE = 'cccccccc';
+const NOISE = ['{"kind":"ring","run":"nobody"}', '{"kind":', '{"kind":"execution","name":"other-1"}'];
+/** Deliveries of a message after which it goes to the dead letters. */
+const MOST_DELIVERIES = 10;
 /** How soon a message comes again whose invocation failed (ms). */
 const AGAIN_MS = 1_000;
 
@@ -14,6 +19,8 @@ const AGAIN_MS = 1_000;
 export interface Message {
   readonly body: string;
   visibleAt: number;
+  /** How often it was handed over. */
+  deliveries: number;
 }
 
 /** Makes an empty inbox. */
@@ -54,11 +61,22 @@ export class Mailbox {
     for (let copy = this.copies(); copy > 0; copy--) this.send(body, EVENT_DELAY_MS);
   }
 
+  /** An execution of the same attempt starts: one of a deleted run of the same id may have ended under its number. */
+  tellStrangers({ name, stateMachineArn, startedAt }: MemoryExecution): void {
+    const { strangers, choose } = this.faults;
+    if (!strangers || !choose || choose(3) > 0) return;
+    const [installation, run, _nonce, node, attempt] = name.split('-');
+    const status = choose(2) === 0 ? 'ABORTED' : 'SUCCEEDED';
+    const stranger = { name: [installation, run, OTHER_NONCE, node, attempt].join('-'), stateMachineArn, startedAt };
+    this.tellEnd({ ...stranger, input: '', status, output: '{}', endedAt: startedAt });
+    this.send(NOISE[choose(NOISE.length)] as string, 0);
+  }
+
   /** A ring that nothing holds up. */
   send(body: string, delayMs: number): void {
     const { choose, lateMs } = this.faults;
     const late = choose && lateMs !== undefined ? choose(lateMs + 1) : 0;
-    this.messages.push({ body, visibleAt: this.now() + delayMs + late });
+    this.messages.push({ body, visibleAt: this.now() + delayMs + late, deliveries: 0 });
   }
 
   /** Messages that can be handed over now. */
@@ -73,7 +91,10 @@ export class Mailbox {
   }
 
   hide(messages: readonly Message[]): void {
-    for (const message of messages) message.visibleAt = this.now() + VISIBILITY_MS;
+    for (const message of messages) {
+      message.visibleAt = this.now() + VISIBILITY_MS;
+      message.deliveries += 1;
+    }
   }
 
   remove(message: Message): void {
@@ -83,7 +104,8 @@ export class Mailbox {
 
   /** Its invocation died, or gave it back. */
   comesAgain(message: Message): void {
-    message.visibleAt = this.now() + AGAIN_MS;
+    if (message.deliveries < MOST_DELIVERIES) message.visibleAt = this.now() + AGAIN_MS;
+    else this.remove(message);
   }
 
   private copies(): number {

@@ -10,6 +10,11 @@ const TIMEOUTS = [30, 90, 86_400] as const;
 const ERRORS = ['Flaky', 'Broken', 'BadInput', 'States.TaskFailed', 'States.Timeout'] as const;
 const NAMES = [...ERRORS, 'States.ALL', 'Millrace.EngineError'] as const;
 
+/** Mostly the usual value; otherwise one that is drawn. */
+function rarely<T, U>(arbitrary: fc.Arbitrary<T>, usual: U, weight: number): fc.Arbitrary<T | U> {
+  return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary });
+}
+
 const kind = fc.oneof(
   { weight: 12, arbitrary: fc.constant('SUCCEEDED' as const) },
   { weight: 6, arbitrary: fc.constant('FAILED' as const) },
@@ -22,9 +27,9 @@ const attempt: fc.Arbitrary<PlannedAttempt> = fc.record({
   durationMs: fc.constantFrom(1_000, 0, 10, 1_500, 5_000),
 });
 
-const names = fc.option(fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 2 }), { nil: undefined });
+const names = rarely(fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 2 }), undefined, 2);
 
-const retry: fc.Arbitrary<PlannedNode['retry']> = fc.option(
+const retry: fc.Arbitrary<PlannedNode['retry']> = rarely(
   fc.record({
     maxAttempts: fc.integer({ min: 2, max: 4 }),
     intervalSeconds: fc.constantFrom(1, 0, 2, 40),
@@ -32,7 +37,8 @@ const retry: fc.Arbitrary<PlannedNode['retry']> = fc.option(
     on: names,
     notOn: names,
   }),
-  { nil: undefined },
+  undefined,
+  1,
 );
 
 /** Upstreams of the node at a place, from a mask: about two of those shortly before it. */
@@ -48,7 +54,7 @@ const node = fc.record({
     { weight: 1, arbitrary: fc.constant('all_success' as const) },
     { weight: 2, arbitrary: fc.constantFrom(...TRIGGER_RULES) },
   ),
-  when: fc.option(fc.constantFrom('true', 'false', 'error', 'odd'), { nil: undefined, freq: 4 }),
+  when: rarely(fc.constantFrom('true', 'false', 'error', 'odd'), undefined, 4),
   allowFailure: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   isReader: fc.boolean(),
   retry,
@@ -56,9 +62,8 @@ const node = fc.record({
   attempts: fc.array(attempt, { minLength: 1, maxLength: 4 }),
 });
 
-const nodes: fc.Arbitrary<PlannedNode[]> = fc
-  .array(node, { minLength: 1, maxLength: MOST_NODES, size: 'max' })
-  .map((drawn) =>
+function nodesUpTo(most: number): fc.Arbitrary<PlannedNode[]> {
+  return fc.array(node, { minLength: 1, maxLength: most, size: 'max' }).map((drawn) =>
     drawn.map(({ mask, ...rest }, place) => ({
       ...rest,
       // What never ends by itself would keep a world going for a day.
@@ -68,6 +73,7 @@ const nodes: fc.Arbitrary<PlannedNode[]> = fc
       upstreams: upstreamsOf(place, mask & (mask >> 1)),
     })),
   );
+}
 
 const when = fc.constantFrom('before', 'after');
 
@@ -96,17 +102,14 @@ const order: fc.Arbitrary<Plan['order']> = fc.option(
     skewMs: fc.constantFrom(0, 999),
     staleMs: fc.constantFrom(0, 1_000),
     isIndexStale: fc.boolean(),
+    strangers: fc.boolean(),
   }),
   { nil: undefined, freq: 6 },
 );
 
-function rarely<T>(arbitrary: fc.Arbitrary<T>, otherwise: T, freq: number): fc.Arbitrary<T> {
-  return fc.oneof({ weight: freq, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
-}
-
 /** Random worlds that nobody stops: the reference says what they come to. */
-export const plans: fc.Arbitrary<Plan> = fc.record({
-  nodes,
+const wholePlans: fc.Arbitrary<Plan> = fc.record({
+  nodes: nodesUpTo(MOST_NODES),
   failFast: fc.constant(false),
   events: fc.constantFrom('run', 'nodes'),
   engineAtMs: rarely(fc.constantFrom(500, 90_000), 0, 9),
@@ -125,12 +128,12 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
 });
 
 /** Random worlds that end early: a user stops them, a failure does, or their own time is over; with refused starts. */
-export const endingPlans: fc.Arbitrary<Plan> = fc
+const endingPlans: fc.Arbitrary<Plan> = fc
   .record({
-    plan: plans,
+    plan: wholePlans,
     failFast: fc.boolean(),
     stopAtMs: fc.option(fc.constantFrom(0, 5, 1_000, 2_500, 10_000, 60_000, 130_000), { nil: undefined, freq: 3 }),
-    timeoutSeconds: rarely<number | undefined>(fc.constantFrom(1, 10, 70, 300), undefined, 3),
+    timeoutSeconds: rarely(fc.constantFrom(1, 10, 70, 300), undefined, 3),
     refusals: fc.array(place, { maxLength: 1 }),
   })
   .map(({ plan, refusals, ...ending }) => ({
@@ -138,3 +141,29 @@ export const endingPlans: fc.Arbitrary<Plan> = fc
     ...ending,
     faults: [...plan.faults, ...refusals.map((at) => [at, { kind: 'refuse' as const }] as const)],
   }));
+
+/** One or two nodes, and much that goes wrong close together, where the fence and its neighbours are. */
+const narrowPlans: fc.Arbitrary<Plan> = fc
+  .record({
+    plan: endingPlans,
+    nodes: nodesUpTo(2),
+    faults: fc.uniqueArray(fc.tuple(fc.nat(25), fault), { minLength: 2, maxLength: 5, selector: ([at]) => at }),
+  })
+  .map(({ plan, nodes, faults }) => ({
+    ...plan,
+    nodes,
+    faults,
+    tickMs: 5_000,
+    engineAtMs: 0,
+    maxDecisions: 200,
+    maxFlights: 500,
+    outage: undefined,
+    startsPerSecond: undefined,
+  }));
+
+/** The kinds of plans, by name. */
+export const PLANS = {
+  whole: wholePlans,
+  ending: endingPlans,
+  narrow: narrowPlans,
+} as const satisfies Record<string, fc.Arbitrary<Plan>>;

@@ -1,20 +1,42 @@
 /** Random worlds: whatever goes wrong, a run comes to exactly what the independent reference says. */
 import fc from 'fast-check';
-import { describe, it } from 'vitest';
-import { playPlan } from './plan.ts';
-import { endingPlans, plans } from './random-plans.ts';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from './plan.ts';
+import { playPlan } from './play-plan.ts';
+import { PLANS } from './random-plans.ts';
 
 describe('a random run in a random world', () => {
   it('comes to what the reference says', async () => {
     await fc.assert(
-      fc.asyncProperty(plans, async (plan) => void (await playPlan(plan))),
-      { numRuns: 3_000 },
+      fc.asyncProperty(PLANS.whole, async (plan) => void (await playPlan(plan))),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes no more port calls than its attempts and ticks ask for, where nothing goes wrong', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.whole, async (drawn) => {
+        const quiet = { faults: [], order: undefined, drop: false, outage: undefined, startsPerSecond: undefined };
+        const plan: Plan = { ...drawn, ...quiet, events: 'run', maxDecisions: 200, maxFlights: 500 };
+        const { trace, ticks } = await playPlan(plan);
+        const attempts = trace.inputs.size;
+        const looks = trace.operations.filter((operation) => operation.includes('describe')).length;
+        expect(trace.operations.length).toBeLessThanOrEqual(20 + 8 * attempts + 3 * looks + 4 * ticks);
+      }),
+      { numRuns: 300 },
     );
   });
 
   it('keeps what it decided, and stops the rest, where it is stopped, fails fast or runs out of time', async () => {
     await fc.assert(
-      fc.asyncProperty(endingPlans, async (plan) => void (await playPlan(plan))),
+      fc.asyncProperty(PLANS.ending, async (plan) => void (await playPlan(plan))),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('starts nothing behind the fence, however much goes wrong close together', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.narrow, async (plan) => void (await playPlan(plan))),
       { numRuns: 2_000 },
     );
   });

@@ -1,5 +1,6 @@
 /** The memory run store of a world: it reads each stored text once, and shows what was stored and put aside. */
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
+import type { AttemptResult } from '#domain/facts.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
 import { type PackedRun, unpackRun } from '#domain/run-codec.ts';
 import type { RunStore } from '#ports/index.ts';
@@ -12,6 +13,8 @@ export interface WatchedRuns extends RunStore {
   all(): RunRecord[];
   /** The stored text now: the same object until the next commit. */
   text(id: string): PackedRun | undefined;
+  /** What was stored first of each attempt, by node and attempt. */
+  readonly results: ReadonlyMap<string, AttemptResult>;
   /** The decisions that were put aside, by revision number. */
   readonly history: ReadonlyMap<number, readonly Decision[]>;
 }
@@ -20,6 +23,7 @@ export interface WatchedRuns extends RunStore {
 export function createWatchedRuns(): WatchedRuns {
   const inner = createMemoryRunStore();
   const history = new Map<number, readonly Decision[]>();
+  const results = new Map<string, AttemptResult>();
   const known = new WeakMap<PackedRun, RunRecord>();
   const read = (id: string) => {
     const text = inner.stored.get(id);
@@ -33,6 +37,7 @@ export function createWatchedRuns(): WatchedRuns {
   return {
     ...inner,
     history,
+    results,
     text: (id) => inner.stored.get(id),
     latest(id) {
       const run = read(id);
@@ -41,9 +46,24 @@ export function createWatchedRuns(): WatchedRuns {
     },
     all: () => [...inner.stored.keys()].flatMap((id) => read(id) ?? []),
     readRun: async (id) => read(id),
+    async putResult(run, result) {
+      const stored = await inner.putResult(run, result);
+      const key = resultName(run.nonce, result);
+      if (!results.has(key)) results.set(key, stored);
+      return stored;
+    },
     putHistory(run, rev, decisions, createdAt) {
-      history.set(rev, decisions);
+      // Those of the run that the world was made for: the first one.
+      if (run.id === [...inner.stored.keys()][0]) history.set(rev, decisions);
       return inner.putHistory(run, rev, decisions, createdAt);
     },
   };
+}
+
+/** What tells the result of an attempt, or of an attempt of an item, from others. */
+export function resultName(
+  nonce: string,
+  { node, item, attempt }: Pick<AttemptResult, 'node' | 'item' | 'attempt'>,
+): string {
+  return `${nonce}/${node}/${item ?? ''}/${attempt}`;
 }

@@ -27,12 +27,15 @@ import { createFlakyExecutions, readInput } from './flaky-executions.ts';
 import { InvariantError } from './invariant-error.ts';
 import { checkNow } from './invariants.ts';
 import { Mailbox, type Message } from './mailbox.ts';
+import { newRun } from './new-run.ts';
 import { type Invocation, type Operation, Operations } from './operations.ts';
 import { settle } from './settle.ts';
 import { createWatchedRuns } from './watched-runs.ts';
 
 export type { Faults } from './faults.ts';
 
+/** What a batch says of a message that is none: it goes to the dead letters. */
+const UNREADABLE = 'a message of the inbox cannot be read';
 /** Time limit of a pass in the world (ms). */
 const PASS_MS = 30_000;
 const TICK_MS = 60_000;
@@ -260,7 +263,7 @@ export class World {
 
   /** Only what the world itself made to fail may fail. */
   private onTrouble(what: string, error: unknown): void {
-    if (error instanceof InjectedFailure) return;
+    if (error instanceof InjectedFailure || what === UNREADABLE) return;
     this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
@@ -322,6 +325,7 @@ export class World {
     const { run, node, item, attempt } = readInput(execution.input);
     const list = run === this.run?.id ? this.trace.starts : this.trace.childStarts;
     list.push({ name: execution.name, at: this.now });
+    this.mailbox.tellStrangers(execution);
     const { durationMs, end } = this.scenario.script?.(node, attempt, item) ?? DEFAULT_SCRIPT;
     this.ends.push({ at: this.now + durationMs, execution, end });
   }
@@ -342,31 +346,6 @@ const NO_EVALUATOR: Evaluator = {
     throw new Error('no expression in these scenarios');
   },
 };
-
-function newRun(pipeline: CompiledPipeline, now: number): RunRecord {
-  return {
-    schemaVersion: 1,
-    id: 'a'.repeat(26),
-    pipeline: pipeline.name,
-    revision: pipeline.revision,
-    nonce: 'bbbbbbbb',
-    secret: 'secret',
-    rev: 1,
-    state: 'QUEUED',
-    reason: 'Starting',
-    since: now,
-    createdAt: now,
-    trigger: { type: 'api' },
-    tags: [],
-    inputHash: 'hash',
-    nodes: 'p'.repeat(pipeline.nodes.length),
-    machines: [],
-    flights: [],
-    decisions: [],
-    announced: { rev: 0, state: 'QUEUED' },
-    dueAt: Math.floor(now / TICK_MS) * TICK_MS,
-  };
-}
 
 /** Some of a list, drawn without putting back. */
 function draw<T>(from: readonly T[], count: number, choose: (choices: number) => number): T[] {

@@ -125,7 +125,7 @@ describe('import wfcommons', () => {
       cwd: folder,
     });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^one-sided\.json:17:\d+ EDGE_MISMATCH /);
+    expect(stderr).toMatch(/^one-sided\.json:11:\d+ EDGE_MISMATCH /);
     expect(stderr).toMatch(/\nmillrace: INVALID_WFFORMAT: 1 error in one-sided\.json; nothing was written\.$/);
     await expect(readFile(join(folder, 'never.yaml'))).rejects.toThrow('ENOENT');
   });

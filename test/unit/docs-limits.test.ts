@@ -73,10 +73,8 @@ const runs: Limits = {
 };
 
 const values: Limits = {
-  'input of an execution: params and the millrace part': bytes(
-    constantIn('src/scheduler/evaluation.ts', 'MAX_INPUT_BYTES'),
-  ),
-  'output of an execution': bytes(constantIn('src/scheduler/evaluation.ts', 'MAX_INPUT_BYTES')),
+  'input of an execution: params and the millrace part': bytes(PAYLOAD_LIMITS.direct),
+  'output of an execution': bytes(PAYLOAD_LIMITS.direct),
   'output that a wrapped function returns directly': bytes(PAYLOAD_LIMITS.returned),
   'text by reference': bytes(PAYLOAD_LIMITS.stored),
   'large outputs that the expressions of one pass read, in all': bytes(PAYLOAD_LIMITS.read),

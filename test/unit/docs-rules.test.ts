@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TRIGGER_RULES } from '#domain/definition.ts';
 import { isVector, type NodeState, statusOf } from '#domain/node-status.ts';
 import { REASONS } from '#domain/reasons.ts';
+import { isRetried, toRetryPolicy } from '#domain/retry.ts';
 import { decideTrigger, type TriggerDecision } from '#domain/trigger.ts';
 import { NODE_STATES, RUN_STATES } from '#http/schemas.ts';
 import { columnOf, readPage, tableRows } from './docs-pages.ts';
@@ -83,5 +84,28 @@ describe('reasons', () => {
     const given = new Set(rows.map((row) => row.get('reason')));
     expect(named.filter((reason) => given.has(reason))).toEqual([]);
     expect([...given, ...named].sort()).toEqual([...REASONS].sort());
+  });
+});
+
+describe('errors of attempts', () => {
+  const policy = toRetryPolicy({ maxAttempts: 2 });
+  const rows = tableRows(statesPage, 'Errors of attempts').flatMap((row) =>
+    (row.get('name') ?? '')
+      .split(', ')
+      .filter((name) => /^[A-Z]\w+\.\w+$/.test(name))
+      .map((name) => ({ name, told: row.get('tried again by States.ALL') })),
+  );
+  /** Decided without a policy: no execution of an attempt can end so. */
+  const undecided = ['ExpressionError', 'ItemsFailed', 'QueueTimeout', 'UpstreamFailed', 'AbortedOutside'].map(
+    (name) => `Millrace.${name}`,
+  );
+
+  it('are many', () => {
+    expect(rows.length).toBeGreaterThan(12);
+  });
+
+  it.each(rows)('$name is tried again: $told', ({ name, told }) => {
+    const isTried = !undecided.includes(name) && isRetried(policy, 1, name);
+    expect(told).toBe(isTried ? 'yes' : 'no');
   });
 });

@@ -3,7 +3,7 @@
  * put whole, under a condition on the revision number; the due index is written only when the due time moves.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRunOver, RUN_SCHEMA_VERSION, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError, packRun, unpackRun } from '#domain/run-codec.ts';
 import type { Clock, RunStore } from '#ports/index.ts';

@@ -1,5 +1,5 @@
 /** Outputs of earlier successes, each in a partition of its own, until their time is over. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Memo } from '#ports/index.ts';
 import { readText, storedTextFields, storeText } from './stored-text.ts';
 import type { Table } from './table.ts';

@@ -3,7 +3,7 @@
  * entry per incarnation and revision. A definition belongs to its name and revision alone, so that a run finds it
  * after its pipeline was made anew.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { PipelineHead, PipelineStore, RevisionEntry } from '#ports/index.ts';
 import { readText, storedTextFields, storeText } from './stored-text.ts';

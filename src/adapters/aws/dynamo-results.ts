@@ -1,5 +1,5 @@
 /** What executions said at their end: one item per attempt, written once. What is stored first stands. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { Clock, RunKey, RunStore } from '#ports/index.ts';
 import { partExpiry } from './retention.ts';

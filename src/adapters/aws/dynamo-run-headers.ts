@@ -2,7 +2,7 @@
  * The list of runs: one small item a run, in one partition for the whole list and in an index for a pipeline's. Their
  * order is that of creation and never changes, so a walk along it meets each run once whatever is written meanwhile.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRunOver, type RunStateName } from '#domain/run.ts';
 import type { Clock, RunHeader, RunPage, RunQuery, RunStore } from '#ports/index.ts';
 import { isExpired, runExpiry } from './retention.ts';

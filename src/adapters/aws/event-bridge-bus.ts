@@ -1,6 +1,6 @@
 /** The installation's bus on EventBridge. */
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BusEvent, EventBus } from '#ports/index.ts';
 import { sendBatch } from './batch-sending.ts';
 

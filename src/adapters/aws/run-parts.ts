@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DamagedRunError } from '#domain/run-codec.ts';
 import { DamagedTextError } from './stored-text.ts';
 

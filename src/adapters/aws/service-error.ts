@@ -2,7 +2,7 @@
  * What a failed call of an AWS service says about the call: that the service never judged it, or that it refused it.
  * Throttling comes in many clothes: as a code of its own, as HTTP 429 or 503, or as a text inside another code.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `unanswered`: throttled, or no judgement at all, to be asked again. `refused`: judged; asking again is no use. */
 export interface ServiceFailure {

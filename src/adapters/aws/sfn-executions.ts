@@ -5,7 +5,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorInfo } from '#domain/run.ts';
 import type { ExecutionSeen, Executions } from '#ports/index.ts';
 import { toServiceFailure } from './service-error.ts';

@@ -1,6 +1,6 @@
 /** The inbox on an SQS queue. */
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Inbox } from '#ports/index.ts';
 import { sendBatch } from './batch-sending.ts';
 

@@ -4,6 +4,9 @@ import { FunctionPool, type InvocationOutcome } from '#local/lambda-pool.ts';
 import type { RuntimeInvocation } from '#local/lambda-runtime.ts';
 import { StartGate } from '#local/start-gate.ts';
 
+/** After this time an invocation that waits gets an environment of its own, before one was ever opened. */
+const PATIENCE_MS = 50;
+
 /** An environment that does what the test says. */
 class FakeEnvironment implements Environment {
   readonly listener: EnvironmentListener;
@@ -107,6 +110,7 @@ describe('FunctionPool', () => {
   it('opens no more environments than it may; further invocations wait their turn', async () => {
     const { pool, invoke, environments, at } = createPool({ maxEnvironments: 2 });
     const all = ['1', '2', '3', '4'].map((event) => invoke(event));
+    await vi.advanceTimersByTimeAsync(PATIENCE_MS);
     expect([environments.length, pool.active]).toEqual([2, 4]);
     at(0).ready();
     at(1).ready();
@@ -117,11 +121,29 @@ describe('FunctionPool', () => {
     expect(environments).toHaveLength(2);
   });
 
-  it('lets only so many environments load at the same time', () => {
+  it('lets only so many environments load at the same time', async () => {
     const { invoke, environments, at } = createPool({ maxEnvironments: 5, atOnce: 1 });
     for (const event of ['1', '2', '3']) void invoke(event);
+    await vi.advanceTimersByTimeAsync(PATIENCE_MS);
     expect(environments).toHaveLength(1);
     at(0).ready();
+    expect(environments).toHaveLength(2);
+  });
+
+  it('lets an invocation wait for a warm environment as long as opening another one takes', async () => {
+    const { invoke, environments, at } = createPool();
+    void invoke('1');
+    await vi.advanceTimersByTimeAsync(200);
+    at(0).ready();
+    void invoke('2');
+    await vi.advanceTimersByTimeAsync(150);
+    at(0).succeed();
+    await vi.advanceTimersByTimeAsync(100);
+    expect([environments.length, at(0).invocations.length]).toEqual([1, 2]);
+    void invoke('3');
+    await vi.advanceTimersByTimeAsync(199);
+    expect(environments).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
     expect(environments).toHaveLength(2);
   });
 
@@ -220,6 +242,7 @@ describe('FunctionPool', () => {
   it('gives up idle environments after a minute, but keeps one', async () => {
     const { invoke, at } = createPool();
     const both = [invoke('1'), invoke('2')];
+    await vi.advanceTimersByTimeAsync(PATIENCE_MS);
     for (const index of [0, 1]) at(index).ready();
     for (const index of [0, 1]) at(index).succeed();
     await Promise.all(both);
