@@ -196,20 +196,21 @@ function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): vo
 }
 
 function seenMissing(draft: Draft, flight: Flight): void {
+  if (!flight.ending && !flight.confirmed) return;
+  const missingSince = flight.missingSince ?? draft.readAt;
+  const stillMissing = { ...flight, missingSince, pollAt: nextPollAt(draft.now, 0, draft.options) };
   if (flight.ending) {
-    // The look came after one more StopExecution; before the fence is over, a start may still be on its way.
-    if (draft.readAt - flight.since >= draft.options.passMs + FENCE_MARGIN_MS) {
+    // The look came after one more StopExecution. A start may still be on its way from a pass that read the run before
+    // its end was committed; that was before the first look that knew of the end, but nobody knows how long after the
+    // decision the commit took effect. So the fence is counted from that look.
+    if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {
       concludeEnding(draft, flight, flight.ending);
-    } else {
-      putFlight(draft, { ...flight, pollAt: nextPollAt(draft.now, 0, draft.options) });
-    }
+    } else putFlight(draft, stillMissing);
     return;
   }
-  if (!flight.confirmed) return;
-  const missingSince = flight.missingSince ?? draft.readAt;
   const grace = Math.max(LOST_GRACE_MS, 2 * draft.options.tickMs);
   if (draft.readAt - missingSince < grace) {
-    putFlight(draft, { ...flight, missingSince, pollAt: nextPollAt(draft.now, 0, draft.options) });
+    putFlight(draft, stillMissing);
     return;
   }
   if (draft.now >= deadlineOf(draft.pipeline, flight)) failAttempt(draft, flight, timeoutError(draft, flight), true);

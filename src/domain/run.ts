@@ -53,7 +53,7 @@ export interface Flight {
   readonly ending?: EndReason;
   /** What ends it, where `ending` is `EngineError`. */
   readonly error?: ErrorInfo;
-  /** Since when a confirmed execution cannot be found (ms since the epoch). */
+  /** Since when an execution that was confirmed, or is being ended, cannot be found (ms since the epoch). */
   readonly missingSince?: number;
   /** The last call for it was throttled. */
   readonly throttled?: boolean;

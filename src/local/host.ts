@@ -12,6 +12,7 @@ import { startQueueMapping } from '#local/queue-mapping.ts';
 import { buildRuntimeEntries } from '#local/runtime-entries.ts';
 import { startSchedule } from '#local/schedules.ts';
 import { type HostedResource, type HostedTemplate, resolveTemplate } from '#local/template.ts';
+import { openValidDefinitions } from '#local/valid-definitions.ts';
 import { createWireDispatch } from '#local/wire-dispatch.ts';
 import { createWireLog, type WireLog } from '#local/wire-log.ts';
 
@@ -97,6 +98,7 @@ async function compose(
     dataDir: path.resolve(options.dataDir),
     wireUrl: wire.url,
     assets: assembly.assets,
+    validDefinitions: openValidDefinitions(options.cdkOut),
     entries: await buildRuntimeEntries(path.join(options.dataDir, 'runtime')),
     log: options.log ?? (() => {}),
     ...(options.tickSeconds === undefined ? {} : { tickSeconds: options.tickSeconds }),

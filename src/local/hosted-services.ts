@@ -9,6 +9,7 @@ import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { openStateMachines, type StateMachines } from '#local/state-machines.ts';
 import { openTables, type TableService } from '#local/tables.ts';
 import type { HostedResource, HostedTemplate } from '#local/template.ts';
+import type { ValidDefinitions } from '#local/valid-definitions.ts';
 import type { WireServices } from '#local/wire-dispatch.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
@@ -32,6 +33,7 @@ export type ServicesSurroundings = {
   readonly wireUrl: string;
   readonly assets: ReadonlyMap<string, string>;
   readonly entries: RuntimeEntries;
+  readonly validDefinitions: ValidDefinitions;
   readonly tickSeconds?: number;
   readonly chaos?: Chaos;
   log(line: string): void;
@@ -65,6 +67,7 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
     disk,
     wireLog,
     functions,
+    validDefinitions: around.validDefinitions,
     publish: (event) => buses.publish('default', event),
     failed,
   });

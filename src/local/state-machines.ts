@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
 import { z } from 'zod';
 import { DefinitionError, type PreparedDefinition, prepareDefinition } from '#local/asl-definition.ts';
@@ -12,6 +11,7 @@ import type { LambdaFunctions } from '#local/lambda-functions.ts';
 import { runLambdaTask } from '#local/lambda-task.ts';
 import { stateMachineActions } from '#local/state-machine-protocol.ts';
 import type { HostedResource } from '#local/template.ts';
+import type { ValidDefinitions } from '#local/valid-definitions.ts';
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
@@ -46,6 +46,7 @@ export type StateMachinesSurroundings = {
   readonly disk: Disk;
   readonly wireLog: WireLog;
   readonly functions: LambdaFunctions;
+  readonly validDefinitions: ValidDefinitions;
   /** Puts an event on the default bus; resolves when it cannot be lost any more. */
   publish(event: NewEvent): Promise<void>;
   /** Told of what must not fail and did. */
@@ -63,7 +64,6 @@ const machineProperties = z.object({
 export function openStateMachines(around: StateMachinesSurroundings): StateMachines {
   const machines = new Map<string, HostedMachine>();
   const store = openExecutionStore(around.disk);
-  const validated = around.disk.section<true>('valid-definitions');
   const executions = new Executions({
     store,
     runTask: (task, argument) => runLambdaTask(around.functions, task, argument),
@@ -77,11 +77,8 @@ export function openStateMachines(around: StateMachinesSurroundings): StateMachi
     machine: (arn) => machines.get(arn),
     async create(resource) {
       const definition = definitionOf(resource);
-      // Loading the validator takes longer than all else of a start, so what was found valid is remembered.
-      const digest = createHash('sha256').update(definition).digest('hex');
-      const isKnown = (await validated.get(digest)) === true;
-      const prepared = prepare(resource, definition, isKnown);
-      if (!isKnown) await validated.put(digest, true);
+      const prepared = prepare(resource, definition, around.validDefinitions.has(definition));
+      around.validDefinitions.add(definition);
       machines.set(resource.arn, {
         arn: resource.arn,
         name: resource.name,

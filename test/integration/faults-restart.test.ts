@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { playRound } from './fault-campaigns.ts';
 import { FaultClient } from './fault-client.ts';
 import { MortalHost } from './fault-host.ts';
-import { diamond, fan, type Scenario } from './fault-pipelines.ts';
+import { diamond, fan, mixed, type Scenario } from './fault-pipelines.ts';
 import { begin, judge, makeFolder, synthesizeFaults } from './fault-trial.ts';
 
 let place: Awaited<ReturnType<typeof makeFolder>>;
@@ -30,7 +30,7 @@ describe('kill -9 of the host', () => {
   it('right after a start was answered: the run exists and goes on by itself', async () => {
     const scenario = await open(diamond());
     const started = [];
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const trial = await begin(client, scenario, place.folder, 20);
       await host.kill();
       started.push(trial);
@@ -52,8 +52,9 @@ describe('kill -9 of the host', () => {
   });
 
   it('at random moments, with its functions dying in between as well', async () => {
+    const scenarios = [diamond(), fan(4), mixed()];
     const chaos = 'kill=scheduler:0.3,kill=api:0.2';
-    const { faults } = await playRound({ seed: 3, chaos, tickSeconds: 2, hostKills: 3, nodeMs: 100 });
+    const { faults } = await playRound({ seed: 3, chaos, scenarios, tickSeconds: 2, hostKills: 3, nodeMs: 100 });
     expect(faults).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { Host } from '#local/host.ts';
 import { collect } from './fault-audit.ts';
 import { drawFrom, playRound } from './fault-campaigns.ts';
 import type { FaultClient } from './fault-client.ts';
-import { chain, failing, fan } from './fault-pipelines.ts';
+import { chain, diamond, failing, fan, mixed } from './fault-pipelines.ts';
 import { judgeStopped } from './fault-stops.ts';
 import { begin, makeFolder, openFaultHost } from './fault-trial.ts';
 
@@ -70,13 +70,14 @@ async function stopAtTheLastMoment(seed: number, times: number) {
 
 describe('stops at random moments', () => {
   const kills = 'kill=scheduler:0.3,kill=api:0.2';
+  const stops = { seed: 5, scenarios: [diamond(), fan(4), mixed()], tickSeconds: 2, nodeMs: 300, stopWithinMs: 1500 };
   it.each([
     { trouble: 'repeated events', round: { chaos: 'repeat-events=1' } },
     { trouble: 'dropped events', round: { chaos: 'drop-events=1', tickSeconds: 1 } },
     { trouble: 'functions that die', round: { chaos: kills } },
-    { trouble: 'a host and functions that die', round: { chaos: kills, hostKills: 2 } },
+    { trouble: 'a host and functions that die', round: { chaos: kills, hostKills: 1 } },
   ])('hold under $trouble', async ({ round }) => {
-    const { faults } = await playRound({ seed: 5, tickSeconds: 2, nodeMs: 300, stopWithinMs: 1500, ...round });
+    const { faults } = await playRound({ ...stops, ...round });
     expect(faults).toEqual([]);
   });
 });

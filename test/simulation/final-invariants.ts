@@ -11,7 +11,7 @@ export async function checkFinally(world: World): Promise<void> {
   require(world, isRunOver(run.state), () =>
     `still ${run.state} (${run.nodes}) after ${world.ticks} ticks, now ${world.now}`);
   require(world, run.dueAt === undefined, () => 'over, but still due');
-  checkExecutions(world, run);
+  checkExecutions(world);
   checkPublished(world, run);
   for (const name of world.trace.inputs.keys()) checkInput(world, name);
   if (world.stopAccepted !== undefined) {
@@ -28,8 +28,8 @@ export async function checkFinally(world: World): Promise<void> {
   require(world, JSON.stringify(stored) === JSON.stringify(put), () => 'the stored history is not what was put');
 }
 
-function checkExecutions(world: World, run: RunRecord): void {
-  const endedAt = world.faults.choose ? seenIn(world).endedAt : run.endedAt;
+function checkExecutions(world: World): void {
+  const { endedAt } = seenIn(world);
   const starts = new Map(world.trace.starts.map(({ name, at }) => [name, at]));
   for (const execution of world.executions.started.values()) {
     require(world, execution.status !== 'RUNNING', () => `orphan: ${execution.name} still runs`);

@@ -137,8 +137,7 @@ function checkStart(world: World, seen: Seen, run: RunRecord): void {
   );
   require(world, isWanted, () => `${name} started when its attempt was over`);
   if (!run.stop) return;
-  const stoppedAt = world.faults.choose ? (seen.stoppedAt ?? at) : run.stop.at;
-  const late = at - (stoppedAt + world.options.passMs + (world.faults.choose ? 1_000 : 0));
+  const late = at - ((seen.stoppedAt ?? at) + world.options.passMs + (world.faults.choose ? 1_000 : 0));
   require(world, late <= 0, () => `${name} started ${late} ms after the fence`);
 }
 

@@ -5,11 +5,14 @@ import type { Plan } from './plan.ts';
 import { playPlan } from './play-plan.ts';
 import { PLANS } from './random-plans.ts';
 
+/** A failure shows the broken invariant beside the counterexample. */
+const TELL = { includeErrorInReport: true };
+
 describe('a random run in a random world', () => {
   it('comes to what the reference says', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.whole, async (plan) => void (await playPlan(plan))),
-      { numRuns: 2_000 },
+      { ...TELL, numRuns: 2_000 },
     );
   });
 
@@ -23,21 +26,21 @@ describe('a random run in a random world', () => {
         const looks = trace.operations.filter((operation) => operation.includes('describe')).length;
         expect(trace.operations.length).toBeLessThanOrEqual(20 + 8 * attempts + 3 * looks + 4 * ticks);
       }),
-      { numRuns: 300 },
+      { ...TELL, numRuns: 300 },
     );
   });
 
   it('keeps what it decided, and stops the rest, where it is stopped, fails fast or runs out of time', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.ending, async (plan) => void (await playPlan(plan))),
-      { numRuns: 1_500 },
+      { ...TELL, numRuns: 1_500 },
     );
   });
 
   it('starts nothing behind the fence, however much goes wrong close together', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.narrow, async (plan) => void (await playPlan(plan))),
-      { numRuns: 2_000 },
+      { ...TELL, numRuns: 2_000 },
     );
   });
 });

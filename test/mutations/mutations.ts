@@ -1,0 +1,223 @@
+/** Ways to break the core. Each takes out one thing that a promise rests on, by exact replacement of text. */
+
+/** One way to break the code. */
+export interface Mutation {
+  /** What is broken, in words. */
+  readonly name: string;
+  readonly file: string;
+  /** Occurs once in the file. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const STEP = 'src/domain/step.ts';
+const ATTEMPTS = 'src/domain/attempts.ts';
+const DUE = 'src/domain/due.ts';
+const STARTS = 'src/domain/starts.ts';
+const PASS = 'src/scheduler/pass.ts';
+const GATHER = 'src/scheduler/gather.ts';
+const MEMORY_RUNS = 'src/adapters/memory/memory-run-store.ts';
+
+/** All mutations. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a commit does not ask for the revision that was read',
+    file: MEMORY_RUNS,
+    from: 'known?.rev !== expectedRev || known.schemaVersion > run.schemaVersion',
+    to: 'known === undefined || expectedRev < 0',
+  },
+  {
+    name: 'a lost commit is taken for made',
+    file: PASS,
+    from: "(await deps.runs.commitRun(next, before.rev)) === 'committed' ? next : undefined",
+    to: '(await deps.runs.commitRun(next, before.rev)) && next',
+  },
+  {
+    name: 'executions are started before the commit',
+    file: PASS,
+    from: '    const next = await commit(deps, run, decided.result);',
+    to: `    const early = decided.result.run.flights.filter((flight) => flight.phase === 'starting' && !run.flights.includes(flight));
+    await startExecutions(deps, { ...reading, run: decided.result.run }, early, decided.evaluations);
+    const next = await commit(deps, run, decided.result);`,
+  },
+  {
+    name: "an execution's name leaves out the attempt",
+    file: 'src/domain/execution-name.ts',
+    from: '{key.attempt}`',
+    to: '{1}`',
+  },
+  {
+    name: "an execution's name leaves out the nonce",
+    file: 'src/domain/execution-name.ts',
+    from: '{key.nonce}',
+    to: "{'aaaaaaaa'}",
+  },
+  {
+    name: 'a run is not due for its attempts in flight',
+    file: DUE,
+    from: '    for (const flight of draft.flights.values()) least = Math.min(least, flightDueAt(draft.pipeline, flight));\n',
+    to: '',
+  },
+  {
+    name: 'due times are rounded up',
+    file: DUE,
+    from: 'return Math.floor(time / options.tickMs) * options.tickMs;',
+    to: 'return Math.ceil(time / options.tickMs + 1) * options.tickMs;',
+  },
+  {
+    name: 'a run that is over leaves the index before its end is published',
+    file: STEP,
+    from: '  const dueAt = decideDueAt(draft, owes);',
+    to: '  const dueAt = isRunOver(draft.state) ? undefined : decideDueAt(draft, owes);',
+  },
+  {
+    name: 'a start is not fenced',
+    file: GATHER,
+    from: '      if (deps.clock.now() - reading.readAt >= deps.options.passMs) return undefined;\n',
+    to: '',
+  },
+  {
+    name: 'an ending is not fenced',
+    file: ATTEMPTS,
+    from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
+    to: 'if (draft.readAt >= missingSince) {',
+  },
+  {
+    name: 'an ending is fenced from its decision, however late that was committed',
+    file: ATTEMPTS,
+    from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
+    to: 'if (draft.readAt - flight.since >= draft.options.passMs + FENCE_MARGIN_MS) {',
+  },
+  {
+    name: 'a start that came too late is not taken back',
+    file: GATHER,
+    from: '      if (deps.clock.now() - reading.readAt >= deps.options.passMs) await takeBackLateStart(deps, reading.run, flight);\n',
+    to: '',
+  },
+  {
+    name: 'a result is overwritten',
+    file: MEMORY_RUNS,
+    from: '      if (known) return known;\n      of(run)',
+    to: '      if (known && result.node < 0) return known;\n      of(run)',
+  },
+  {
+    name: 'nodes are decided after a stop',
+    file: STEP,
+    from: '    if (!draft.stop) sweep(draft);',
+    to: '    sweep(draft);',
+  },
+  {
+    name: 'starts of the step that stops are not taken back',
+    file: STEP,
+    from: '  takeBackStarts(draft);\n',
+    to: '',
+  },
+  {
+    name: 'retries do not count the first attempt',
+    file: 'src/domain/retry.ts',
+    from: 'if (attempt >= policy.maxAttempts) return false;',
+    to: 'if (attempt > policy.maxAttempts) return false;',
+  },
+  {
+    name: 'a retry takes the number of the attempt before it',
+    file: STARTS,
+    from: 'const attempt = failed ? failed.attempt + 1 : 1;',
+    to: 'const attempt = failed ? failed.attempt : 1;',
+  },
+  {
+    name: 'an unconfirmed start is not asked for again',
+    file: GATHER,
+    from: "if (seen !== 'missing' || flight.ending || flight.confirmed) return;",
+    to: "if (seen !== 'missing' || flight.attempt > 0) return;",
+  },
+  {
+    name: 'a stop is asked for once only',
+    file: GATHER,
+    from: '    gathered.stopped += 1;\n    await stopExecution(deps, reading.run, flight);',
+    to: '    gathered.stopped += 1;',
+  },
+  {
+    name: 'an attempt whose time is over is not stopped before the next',
+    file: ATTEMPTS,
+    from: "late + draft.options.stopGraceMs) orderEnd(draft, flight, 'TimedOut');",
+    to: 'late + draft.options.stopGraceMs) failAttempt(draft, flight, timeoutError(draft, flight), true);',
+  },
+  {
+    name: 'an attempt is timed out without a look',
+    file: ATTEMPTS,
+    from: 'const isSeen = draft.readAt >= late && running.has(',
+    to: 'const isSeen = draft.now >= late || running.has(',
+  },
+  {
+    name: "an attempt's time runs from the commit, however late it started",
+    file: ATTEMPTS,
+    from: '    ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, startedAt) }),\n',
+    to: '    ...(!flight.confirmed && startedAt < 0 && { since: 0 }),\n',
+  },
+  {
+    name: 'a throttled start counts as a failure',
+    file: ATTEMPTS,
+    from: "    case 'later':\n      putOffStart(draft, flight);\n      return;",
+    to: "    case 'later':\n      putOffStart(draft, flight);\n      refuse(draft, flight, answer);\n      return;",
+  },
+  {
+    name: 'the end of an attempt that is over counts for the next',
+    file: ATTEMPTS,
+    from: "return flight?.attempt === key.attempt && flight.phase !== 'retry' ? flight : undefined;",
+    to: "return flight?.phase !== 'retry' ? flight : undefined;",
+  },
+  {
+    name: "another run's executions count as this one's",
+    file: GATHER,
+    from: 'completions.filter((completion) => completion.nonce === reading.run.nonce)',
+    to: 'completions.filter((completion) => completion.nonce.length === reading.run.nonce.length)',
+  },
+  {
+    name: 'an announcement is not repeated',
+    file: PASS,
+    from: 'const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);',
+    to: 'const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run) && readAt < 0;',
+  },
+  {
+    name: 'an announcement tells only the last revision',
+    file: 'src/scheduler/announce.ts',
+    from: 'sinceRev: run.announced.rev + 1,',
+    to: 'sinceRev: run.rev,',
+  },
+  {
+    name: 'decisions are lost when they are put aside',
+    file: PASS,
+    from: '    await deps.runs.putHistory(before, before.rev, before.decisions, before.createdAt);\n',
+    to: '',
+  },
+  {
+    name: 'all_success skips at the first skipped upstream',
+    file: 'src/domain/trigger.ts',
+    from: "  return done ? 'skip' : 'wait';\n}",
+    to: "  return done || counts.skipped > 0 ? 'skip' : 'wait';\n}",
+  },
+  {
+    name: 'what follows an allowed failure fails the run',
+    file: STARTS,
+    from: "  return 'u';",
+    to: "  return 'U';",
+  },
+  {
+    name: 'a start that is asked for again evaluates its parameters at another time',
+    file: GATHER,
+    from: '    at: flight.startedAt,',
+    to: '    at: deps.clock.now(),',
+  },
+  {
+    name: 'a retry waits for the tick',
+    file: PASS,
+    from: '  await deps.inbox.ring(run.id, Math.max(0, Math.ceil((wake - now) / 1000)));',
+    to: '  if (wake < 0) await deps.inbox.ring(run.id);',
+  },
+  {
+    name: 'a pass that changed nothing rings at once',
+    file: PASS,
+    from: 'const wake = run === before ? undefined : wakeAt(run);',
+    to: 'const wake = wakeAt(run);',
+  },
+];
