@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
 import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
+import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps, PassLine } from '#scheduler/deps.ts';
 
 const seconds = z.coerce.number().positive();
@@ -15,6 +16,7 @@ const environmentSchema = z.object({
   MILLRACE_BUS: z.string().min(1),
   MILLRACE_INBOX_URL: z.url(),
   MILLRACE_LAMBDA_ENGINE_ARN: z.string().startsWith('arn:'),
+  MILLRACE_PAYLOAD_BUCKET: z.string().min(1),
   MILLRACE_TICK_SECONDS: seconds.default(60),
   MILLRACE_PASS_SECONDS: seconds.default(30),
 });
@@ -59,9 +61,10 @@ export function createPassDeps(environment: Environment, { logger }: Reporting):
     table: environment.MILLRACE_TABLE,
     bus: environment.MILLRACE_BUS,
     inboxUrl: environment.MILLRACE_INBOX_URL,
+    payloadBucket: environment.MILLRACE_PAYLOAD_BUCKET,
     clients: createAwsClients(),
   });
-  return {
+  return withChildRuns({
     ...ports,
     evaluator: createWorkerEvaluator(),
     engines: new Map([['lambda', { stateMachineArn: environment.MILLRACE_LAMBDA_ENGINE_ARN }]]),
@@ -72,5 +75,5 @@ export function createPassDeps(environment: Environment, { logger }: Reporting):
       passMs: environment.MILLRACE_PASS_SECONDS * 1000,
     },
     log: (line: PassLine) => logger.info('pass', { ...line }),
-  };
+  });
 }

@@ -9,7 +9,7 @@ import { toFieldProblems } from '#http/field-problems.ts';
 import { ApiProblem, type FieldProblem } from '#http/problem.ts';
 import { refuseForbiddenKeys } from '#http/request-body.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
-import { startRun } from '#scheduler/start-run.ts';
+import { inputErrorsInWords, startRun } from '#scheduler/start-run.ts';
 import { stopRun } from '#scheduler/stop-run.ts';
 
 /** Why a request was refused; for `RunRejected`. */
@@ -125,6 +125,8 @@ async function takeRunRequested(deps: PassDeps, head: EventHead, detail: Json): 
       return refused(head, 'PIPELINE_NOT_FOUND', `there is no pipeline ${JSON.stringify(pipeline)}`);
     case 'noRevision':
       return refused(head, 'UNKNOWN_REVISION', `the pipeline has no revision ${JSON.stringify(revision)}`);
+    case 'invalidInput':
+      return refused(head, 'INVALID_INPUT', inputErrorsInWords(outcome.errors), outcome.errors);
     case 'invalidKey':
       return refused(head, 'INVALID_KEY', 'idempotencyKey has to be 1 to 255 printable characters');
   }

@@ -17,8 +17,19 @@ export interface BundleOptions {
   readonly root: string;
   /** Whether whitespace is dropped. Names stay: error classes are told apart by them. */
   readonly minify: boolean;
-  /** Bundles to put beside each function, `<name>.mjs`: what it starts as a thread of its own. @default none */
-  readonly companions?: readonly BundleEntry[];
+  /** Bundles to put beside functions. @default none */
+  readonly companions?: readonly Companion[];
+  /** Files to take for what is imported by these names. @default none */
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+/** A bundle `<name>.mjs` beside a function's own: what it starts as a thread of its own, or loads only when it is needed. */
+export interface Companion extends BundleEntry {
+  /**
+   * The name by which functions import it. It is put just beside those that do, and their import leads there; any other
+   * bundler would find the module by that name. @default none: it is put beside every function
+   */
+  readonly importedAs?: string;
 }
 
 /** A bundled function. */
@@ -45,9 +56,36 @@ const REQUIRE_BANNER =
  */
 export function bundleFunctions(entries: readonly BundleEntry[], options: BundleOptions): Map<string, Bundle> {
   const root = resolve(options.root);
-  const { companions = [], minify } = options;
-  const { outputFiles, metafile } = build({
-    entryPoints: [...entries, ...companions].map(({ name, file }) => ({ in: resolve(file), out: name })),
+  const { companions = [] } = options;
+  const imported = companions.filter(({ importedAs }) => importedAs !== undefined);
+  const always = companions.filter(({ importedAs }) => importedAs === undefined);
+  const { outputFiles, metafile } = buildEntries([...entries, ...always], root, options);
+  const importsOf = (name: string) => new Set(metafile.outputs[`${name}.mjs`]?.imports.map(({ path }) => path));
+  const importedBy = new Map(
+    entries.map(({ name }) => [name, imported.filter((each) => importsOf(name).has(fileOf(each)))]),
+  );
+  // A companion that nobody imports is not built: the largest takes as long as all functions together.
+  const wanted = [...new Set([...importedBy.values()].flat())];
+  const more = wanted.length === 0 ? [] : buildEntries(wanted, root, options).outputFiles;
+  const contents = new Map([...outputFiles, ...more].map((file) => [file.path, file.contents]));
+  const output = (name: string, as: string): [string, Uint8Array][] => [
+    [`${as}.mjs`, contents.get(join(root, `${name}.mjs`)) ?? new Uint8Array()],
+    [`${name}.mjs.map`, contents.get(join(root, `${name}.mjs.map`)) ?? new Uint8Array()],
+  ];
+  return new Map(
+    entries.map(({ name }) => {
+      const beside = [...always, ...(importedBy.get(name) ?? [])].flatMap((each) => output(each.name, each.name));
+      const files = new Map([...output(name, 'index'), ...beside]);
+      return [name, { name, exports: metafile.outputs[`${name}.mjs`]?.exports ?? [], files }];
+    }),
+  );
+}
+
+function buildEntries(entries: readonly BundleEntry[], root: string, options: BundleOptions) {
+  const { companions = [], aliases = {}, minify } = options;
+  const files = companions.flatMap((each) => (each.importedAs === undefined ? [] : [[each.importedAs, fileOf(each)]]));
+  return build({
+    entryPoints: entries.map(({ name, file }) => ({ in: resolve(file), out: name })),
     absWorkingDir: root,
     // Nothing is written there: it makes source maps name files from the root on, so a trace reads /var/task/src/….
     outdir: root,
@@ -56,23 +94,13 @@ export function bundleFunctions(entries: readonly BundleEntry[], options: Bundle
     banner: { js: REQUIRE_BANNER },
     minifyWhitespace: minify,
     minifySyntax: minify,
+    alias: { ...aliases, ...Object.fromEntries(files) },
+    external: files.map(([, file]) => file as string),
   });
-  const contents = new Map(outputFiles.map((file) => [file.path, file.contents]));
-  const output = (name: string, as: string): [string, Uint8Array][] => [
-    [`${as}.mjs`, contents.get(join(root, `${name}.mjs`)) ?? new Uint8Array()],
-    [`${name}.mjs.map`, contents.get(join(root, `${name}.mjs.map`)) ?? new Uint8Array()],
-  ];
-  const beside = companions.flatMap(({ name }) => output(name, name));
-  return new Map(
-    entries.map(({ name }) => [
-      name,
-      {
-        name,
-        exports: metafile.outputs[`${name}.mjs`]?.exports ?? [],
-        files: new Map([...output(name, 'index'), ...beside]),
-      },
-    ]),
-  );
+}
+
+function fileOf({ name }: Companion): string {
+  return `./${name}.mjs`;
 }
 
 /**

@@ -8,7 +8,7 @@ export interface MillraceContext {
   readonly installation: string;
   /** Context `functions`: a directory of functions for pipelines to use. @default none */
   readonly functionsDirectory?: string;
-  /** Context `ephemeral`: whether the table goes with the stack. @default false */
+  /** Context `ephemeral`: whether table and bucket go with the stack. @default false */
   readonly ephemeral: boolean;
 }
 

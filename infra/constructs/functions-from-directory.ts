@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Construct } from 'constructs';
 import { type Bundle, bundleFunctions } from './bundle.ts';
 import { findFunctionEntries } from './function-entries.ts';
+import { LIBRARY_ALIASES, PAYLOAD_STORE } from './function-library.ts';
 import { NodeFunction } from './node-function.ts';
 import { SynthesisError } from './synthesis-error.ts';
 
@@ -11,6 +12,8 @@ export interface FunctionsFromDirectoryProps {
   readonly directory: string;
   /** Names of functions that the stack has already. */
   readonly reservedNames: readonly string[];
+  /** What each of them finds in its environment. @default nothing of ours */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -29,22 +32,28 @@ export class FunctionsFromDirectory extends Construct {
    * @throws SynthesisError for a directory that is not there or has no function, for two functions of one name, a name that Lambda does not
    * take or that the stack has already, and for source text that does not build.
    */
-  constructor(scope: Construct, id: string, { directory, reservedNames }: FunctionsFromDirectoryProps) {
+  constructor(scope: Construct, id: string, { directory, reservedNames, environment }: FunctionsFromDirectoryProps) {
     super(scope, id);
     const entries = findFunctionEntries(directory);
-    const bundles = bundleFunctions(entries, { root: directory, minify: false });
+    const bundles = bundleFunctions(entries, {
+      root: directory,
+      minify: false,
+      companions: [PAYLOAD_STORE],
+      aliases: LIBRARY_ALIASES,
+    });
     const handlers = [...bundles.values()].filter(({ exports }) => exports.includes('handler'));
     if (handlers.length === 0) throw noFunctions(directory);
     for (const { name } of handlers) checkName(name, reservedNames);
-    this.functions = new Map(handlers.map((bundle) => [bundle.name, this.addFunction(bundle)]));
+    this.functions = new Map(handlers.map((bundle) => [bundle.name, this.addFunction(bundle, environment)]));
   }
 
-  private addFunction(bundle: Bundle): NodeFunction {
+  private addFunction(bundle: Bundle, environment: Readonly<Record<string, string>> = {}): NodeFunction {
     return new NodeFunction(this, bundle.name, {
       functionName: bundle.name,
       description: `Function "${bundle.name}" of a pipeline`,
       bundle,
       timeoutSeconds: 900,
+      environment,
     });
   }
 }

@@ -3,6 +3,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Bundle, bundleFunctions } from './bundle.ts';
+import { PAYLOAD_STORE } from './function-library.ts';
 import { NodeFunction } from './node-function.ts';
 import { OWN_FUNCTIONS, type OwnFunction, PASS_SECONDS } from './settings.ts';
 
@@ -40,7 +41,11 @@ export class OwnFunctions extends Construct {
       name,
       file: props.entries?.[name] ?? join(PROJECT, 'functions', name, 'index.ts'),
     }));
-    const bundles = bundleFunctions(entries, { root: PROJECT, minify: true, companions: [EVALUATOR_WORKER] });
+    const bundles = bundleFunctions(entries, {
+      root: PROJECT,
+      minify: true,
+      companions: [EVALUATOR_WORKER, PAYLOAD_STORE],
+    });
     const add = (
       name: OwnFunction,
       description: string,

@@ -5,6 +5,7 @@ import { FunctionsFromDirectory } from '../constructs/functions-from-directory.t
 import { HttpEntrance } from '../constructs/http-entrance.ts';
 import { LambdaEngine } from '../constructs/lambda-engine.ts';
 import { OwnFunctions, ownFunctionNames } from '../constructs/own-functions.ts';
+import { PayloadBucket } from '../constructs/payload-bucket.ts';
 import { type OwnFunction, PASS_SECONDS, TICK_SECONDS } from '../constructs/settings.ts';
 import { StateTable } from '../constructs/state-table.ts';
 import { Tick } from '../constructs/tick.ts';
@@ -16,7 +17,7 @@ export interface MillraceStackProps extends StackProps {
   readonly installation: string;
   /** A directory of functions for pipelines to use. @default none */
   readonly functionsDirectory?: string;
-  /** Whether the table goes with the stack. @default false: it is kept and protected */
+  /** Whether table and bucket go with the stack. @default false: they are kept, and the table is protected */
   readonly ephemeral?: boolean;
   /** Source files of our own functions. @default those of this project */
   readonly ownEntries?: Readonly<Record<OwnFunction, string>>;
@@ -39,7 +40,8 @@ export class MillraceStack extends Stack {
     const requests = new WorkQueue(this, 'Requests', { queueName: `${installation}-requests` });
     const events = new EventRoutes(this, 'Events', { installation, inbox, requests });
     const engine = new LambdaEngine(this, 'LambdaEngine', { installation });
-    this.functions = this.addFunctions(installation, engine, props.functionsDirectory);
+    const payloads = new PayloadBucket(this, 'Payloads', { ephemeral: props.ephemeral ?? false });
+    this.functions = this.addFunctions(installation, engine, payloads, props.functionsDirectory);
     const { api, scheduler, intake } = new OwnFunctions(this, 'Functions', {
       installation,
       environment: {
@@ -48,6 +50,7 @@ export class MillraceStack extends Stack {
         MILLRACE_BUS: events.bus.eventBusName,
         MILLRACE_INBOX_URL: inbox.queue.queueUrl,
         MILLRACE_LAMBDA_ENGINE_ARN: engine.stateMachine.stateMachineArn,
+        MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName,
         MILLRACE_TICK_SECONDS: String(TICK_SECONDS),
         MILLRACE_PASS_SECONDS: String(PASS_SECONDS),
       },
@@ -59,7 +62,10 @@ export class MillraceStack extends Stack {
       inbox.grantSend(each);
       events.grantPublish(each);
     }
-    for (const each of [api, scheduler]) engine.grantRun(each);
+    for (const each of [api, scheduler]) {
+      engine.grantRun(each);
+      payloads.grantToOwnFunction(each);
+    }
     // A new account has ten concurrent invocations in all; these leave some for the api and for the nodes.
     inbox.deliverTo(scheduler, { maxConcurrency: 5 });
     requests.deliverTo(intake, { maxConcurrency: 2 });
@@ -68,6 +74,7 @@ export class MillraceStack extends Stack {
 
     new CfnOutput(this, 'ApiUrl', { value: url });
     new CfnOutput(this, 'TableName', { value: table.table.tableName });
+    new CfnOutput(this, 'PayloadBucketName', { value: payloads.bucket.bucketName });
     new CfnOutput(this, 'BusName', { value: events.bus.eventBusName });
     new CfnOutput(this, 'InboxUrl', { value: inbox.queue.queueUrl });
     new CfnOutput(this, 'RequestsUrl', { value: requests.queue.queueUrl });
@@ -76,14 +83,19 @@ export class MillraceStack extends Stack {
   private addFunctions(
     installation: string,
     engine: LambdaEngine,
+    payloads: PayloadBucket,
     directory?: string,
   ): FunctionsFromDirectory['functions'] {
     if (!directory) return new Map();
     const { functions } = new FunctionsFromDirectory(this, 'UserFunctions', {
       directory,
       reservedNames: ownFunctionNames(installation),
+      environment: { MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName },
     });
-    for (const each of functions.values()) engine.allowInvoking(each.function);
+    for (const each of functions.values()) {
+      engine.allowInvoking(each.function);
+      payloads.grantToFunction(each.function);
+    }
     return functions;
   }
 }

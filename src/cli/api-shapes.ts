@@ -40,6 +40,10 @@ export const runLineShape = z.object({
 });
 export type RunLineShape = z.output<typeof runLineShape>;
 
+/** How many items a map has, and how many of them are in which state. */
+export const mapShape = z.object({ total: z.int(), counts: z.record(z.string(), z.int()) });
+export type MapShape = z.output<typeof mapShape>;
+
 /** A node of a run. */
 export const nodeShape = z.object({
   id: z.string(),
@@ -51,6 +55,7 @@ export const nodeShape = z.object({
   startedAt: instant.optional(),
   endedAt: instant.optional(),
   error: error.optional(),
+  map: mapShape.optional(),
 });
 export type NodeShape = z.output<typeof nodeShape>;
 
@@ -62,6 +67,8 @@ export const historyShape = z.object({
   state: z.string(),
   reason: z.string(),
   attempt: z.int().optional(),
+  items: z.array(z.int()).optional(),
+  branch: z.object({ chosen: z.array(z.string()) }).optional(),
   error: error.optional(),
   by: z.string().optional(),
 });
@@ -107,7 +114,12 @@ export const pipelineShape = pipelineLineShape.extend({
   definition: z.object({
     description: z.string().optional(),
     nodes: z.array(
-      z.object({ id: z.string(), engine: z.string().optional(), dependsOn: z.array(z.string()).default([]) }),
+      z.object({
+        id: z.string(),
+        engine: z.string().optional(),
+        dependsOn: z.array(z.string()).default([]),
+        map: z.unknown().optional(),
+      }),
     ),
   }),
   conditions: z.array(

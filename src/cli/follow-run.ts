@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pMap from 'p-map';
 import type { ApiClient } from './api-client.ts';
-import type { HistoryShape, RunShape } from './api-shapes.ts';
-import { readAttempts, readHistory, readRun } from './millrace-api.ts';
+import type { HistoryShape, MapShape, RunShape } from './api-shapes.ts';
+import { readAttempts, readHistory, readNode, readRun } from './millrace-api.ts';
 import { isRunEnded } from './state-style.ts';
 
 /** How a run is followed. */
@@ -10,8 +11,10 @@ export interface FollowOptions {
   readonly everyMs: number;
   /** Whether the history is read as well; only the counts are known without it. */
   readonly history: boolean;
-  /** Told at each look of the run, and of what has happened since the last one. */
-  onLook(run: RunShape, entries: readonly HistoryShape[]): void;
+  /** Ids of the nodes that are maps: how far they are is looked up while they are under way. */
+  readonly maps: ReadonlySet<string>;
+  /** Told at each look of the run, of what has happened since the last one, and of maps under way. */
+  onLook(run: RunShape, entries: readonly HistoryShape[], maps: ReadonlyMap<string, MapShape>): void;
   /** Ends the following before the run has ended. */
   readonly signal?: AbortSignal;
 }
@@ -20,19 +23,39 @@ export interface FollowOptions {
 export async function followRun(api: ApiClient, runId: string, options: FollowOptions) {
   let seenRev = 0;
   let seenEntries = 0;
+  const underWay = new Set<string>();
   for (;;) {
     const { answer, run } = await readRun(api, runId);
     let news: HistoryShape[] = [];
+    let maps: ReadonlyMap<string, MapShape> = new Map();
     if (options.history && run.rev !== seenRev) {
       const fresh = (await readHistory(api, runId)).slice(seenEntries);
       seenEntries += fresh.length;
       news = await withErrors(api, runId, fresh);
+      noteMaps(underWay, options.maps, fresh);
+      maps = await readMaps(api, runId, underWay);
     }
     seenRev = run.rev;
-    options.onLook(run, news);
+    options.onLook(run, news, maps);
     if (isRunEnded(run.state) || options.signal?.aborted) return { value: answer.value, run };
     await sleep(options.everyMs, undefined, options.signal && { signal: options.signal }).catch(() => {});
   }
+}
+
+function noteMaps(underWay: Set<string>, maps: ReadonlySet<string>, entries: readonly HistoryShape[]): void {
+  for (const { node, state } of entries) {
+    if (node === undefined || !maps.has(node)) continue;
+    if (state === 'RUNNING') underWay.add(node);
+    else underWay.delete(node);
+  }
+}
+
+/** Maps under way that are looked up at one look; of more of them it is not said how far they are. */
+const MOST_MAPS = 10;
+
+async function readMaps(api: ApiClient, runId: string, underWay: ReadonlySet<string>): Promise<Map<string, MapShape>> {
+  const nodes = await pMap([...underWay].slice(0, MOST_MAPS), (id) => readNode(api, runId, id), { concurrency: 5 });
+  return new Map(nodes.flatMap(({ id, map }) => (map ? [[id, map] as const] : [])));
 }
 
 /** Failures whose errors are looked up at one look; more of them are told without. */

@@ -6,6 +6,7 @@ import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
+import { itemsText } from './map-text.ts';
 import { runPath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { screenOf } from './run-progress.ts';
@@ -59,14 +60,23 @@ export function historyLines(entries: readonly HistoryShape[], { style, columns 
         { title: 'attempt', align: 'right' },
         { title: '' },
       ],
-      entries.map(({ at, rev, node, state, reason, attempt, error, by }) => [
+      entries.map(({ at, rev, node, state, reason, attempt, items, branch, error, by }) => [
         `${((at - first.at) / 1000).toFixed(3)} s`,
         String(rev),
         node === undefined ? { text: '(the run)', paint: style.dim } : oneLine(node),
         stateCell(state, style),
         reason,
         attempt === undefined ? '' : String(attempt),
-        oneLine([error && `${error.name}: ${error.message}`, by && `by ${by}`].filter(Boolean).join(', ')),
+        oneLine(
+          [
+            items && itemsText(items),
+            branch && `chose ${branch.chosen.join(', ') || 'none'}`,
+            error && `${error.name}: ${error.message}`,
+            by && `by ${by}`,
+          ]
+            .filter(Boolean)
+            .join(', '),
+        ),
       ]),
       { style, maxWidth: columns },
     ),

@@ -80,11 +80,11 @@ export function stopRun(api: ApiClient, runId: string): Promise<ApiAnswer> {
 }
 
 /** All entries of a list, page after page, as they came. */
-async function readAll(api: ApiClient, path: string): Promise<unknown[]> {
+async function readAll(api: ApiClient, path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown[]> {
   const all: unknown[] = [];
   let cursor: string | undefined;
   do {
-    const page = await api.read(pageShape(z.unknown()), { path: withQuery(path, { limit: PAGE, cursor }) });
+    const page = await api.read(pageShape(z.unknown()), { path: withQuery(path, { ...query, limit: PAGE, cursor }) });
     all.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
@@ -102,7 +102,12 @@ export async function readAttempts(api: ApiClient, runId: string, node: string):
   return z.array(attemptShape).parse(await readAll(api, `${runPath(runId)}/nodes/${toNodePath(node)}/attempts`));
 }
 
-/** What happened in a run so far. */
+/** A node of a run. */
+export function readNode(api: ApiClient, runId: string, node: string): Promise<NodeShape> {
+  return api.read(nodeShape, { path: `${runPath(runId)}/nodes/${toNodePath(node)}` });
+}
+
+/** What happened to a run and its nodes so far; nothing of the items of maps. */
 export async function readHistory(api: ApiClient, runId: string): Promise<HistoryShape[]> {
-  return z.array(historyShape).parse(await readAll(api, `${runPath(runId)}/history`));
+  return z.array(historyShape).parse(await readAll(api, `${runPath(runId)}/history`, { items: 'false' }));
 }

@@ -1,3 +1,5 @@
+import { counted } from './counts-text.ts';
+import { mapText } from './map-text.ts';
 import type { NodePicture, RunPicture } from './run-picture.ts';
 import { isNodeEnded } from './state-style.ts';
 import { duration, forHowLong } from './time-text.ts';
@@ -7,7 +9,7 @@ const NAMED = 3;
 
 /** What is worth saying beside a node's state: how long, which attempt, what failed, what it waits for. */
 export function nodeNote(node: NodePicture, picture: RunPicture, now: number): string {
-  const { state, attempt, reason, since, startedAt, endedAt, error } = node;
+  const { state, attempt, reason, since, startedAt, endedAt, error, map } = node;
   const nth = attempt > 1 ? `attempt ${attempt}` : '';
   const failure = error === undefined ? reason : `${error.name}: ${error.message}`;
   switch (state) {
@@ -16,11 +18,15 @@ export function nodeNote(node: NodePicture, picture: RunPicture, now: number): s
     case 'QUEUED':
       return `${reason} ${forHowLong(since, now)}`;
     case 'RUNNING':
-      return joined(duration(now - since), nth);
+      return joined(map ? mapText(map) : '', duration(now - since), nth);
     case 'RETRY_WAIT':
       return `attempt ${attempt} failed: ${failure}`;
     case 'SUCCEEDED':
-      return joined(startedAt === undefined || endedAt === undefined ? '' : duration(endedAt - startedAt), nth);
+      return joined(
+        map ? counted(map.total, 'item') : '',
+        startedAt === undefined || endedAt === undefined ? '' : duration(endedAt - startedAt),
+        nth,
+      );
     default:
       return failure;
   }

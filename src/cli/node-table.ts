@@ -1,6 +1,7 @@
 import type { NodeShape } from './api-shapes.ts';
 import { number } from './counts-text.ts';
 import type { Screen } from './live-view.ts';
+import { mapText } from './map-text.ts';
 import { oneLine } from './one-line.ts';
 import { isBad, isNodeEnded, stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
@@ -56,9 +57,11 @@ function tookMs({ startedAt, endedAt, state }: NodeShape, now: number): number |
   return isNodeEnded(state) ? undefined : now - startedAt;
 }
 
-function noteOf({ state, message, error }: NodeShape): string {
-  if (state === 'SUCCEEDED') return '';
-  return oneLine(error === undefined || !isBad(state) ? message : `${error.name}: ${error.message}`);
+function noteOf({ state, message, error, map }: NodeShape): string {
+  const progress = map && mapText(map);
+  if (state === 'SUCCEEDED' || (state === 'RUNNING' && map)) return progress ?? '';
+  const text = oneLine(error === undefined || !isBad(state) ? message : `${error.name}: ${error.message}`);
+  return progress === undefined ? text : `${progress}: ${text}`;
 }
 
 function telling(nodes: readonly NodeShape[], now: number): readonly NodeShape[] {

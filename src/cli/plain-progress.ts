@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
-import type { HistoryShape } from './api-shapes.ts';
+import type { HistoryShape, MapShape } from './api-shapes.ts';
+import { mapText } from './map-text.ts';
 import { nodeNote } from './node-note.ts';
 import { oneLine } from './one-line.ts';
 import type { Style } from './output.ts';
@@ -17,18 +18,36 @@ const WIDEST_ID = 40;
 export function progressLines(
   entries: readonly HistoryShape[],
   picture: RunPicture,
-  { begun, style }: { readonly begun: number; readonly style: Style },
+  look: { readonly begun: number; readonly style: Style },
 ): string[] {
-  const width = Math.min(WIDEST_ID, Math.max(0, ...[...picture.keys()].map((id) => stringWidth(id))));
-  return entries.flatMap(({ node: id, at, state, attempt, error, reason }) => {
+  const lineOf = lineWriter(picture, look);
+  return entries.flatMap(({ node: id, at, state, attempt, items, error, reason }) => {
     const node = id === undefined ? undefined : picture.get(id);
-    if (node === undefined || !isTold(state)) return [];
+    if (node === undefined || items !== undefined || !isTold(state)) return [];
     const then = { ...node, state, reason, since: at, attempt: attempt ?? node.attempt, ...(error && { error }) };
     const note = state === 'RUNNING' ? runningNote(then.attempt) : nodeNote(then, picture, at);
-    const seconds = `${(Math.max(0, at - begun) / 1000).toFixed(2).padStart(7)} s`;
-    const name = padTo(oneLine(node.id), width);
-    return [`${style.dim(seconds)}  ${name}  ${paintState(state, style)(state.padEnd(10))}  ${oneLine(note)}`];
+    return [lineOf(at, node.id, state, note)];
   });
+}
+
+/** How far maps under way are, a line each. */
+export function mapLines(
+  maps: ReadonlyMap<string, MapShape>,
+  picture: RunPicture,
+  look: { readonly begun: number; readonly style: Style; readonly at: number },
+): string[] {
+  const lineOf = lineWriter(picture, look);
+  return [...maps].map(([id, map]) => lineOf(look.at, id, 'RUNNING', mapText(map)));
+}
+
+/** Writes a line about a node: seconds since the run's creation, id, state, note. */
+function lineWriter(picture: RunPicture, { begun, style }: { readonly begun: number; readonly style: Style }) {
+  const width = Math.min(WIDEST_ID, Math.max(0, ...[...picture.keys()].map((id) => stringWidth(id))));
+  return (at: number, id: string, state: string, note: string) => {
+    const seconds = `${(Math.max(0, at - begun) / 1000).toFixed(2).padStart(7)} s`;
+    const name = padTo(oneLine(id), width);
+    return `${style.dim(seconds)}  ${name}  ${paintState(state, style)(state.padEnd(10))}  ${oneLine(note)}`;
+  };
 }
 
 function isTold(state: string): boolean {

@@ -15,7 +15,7 @@ import { type Interrupts, listenForInterrupts } from './interrupts.ts';
 import { putPipeline, readNodes, startRun, stopRun } from './millrace-api.ts';
 import { DEFAULT_TICK } from './option-values.ts';
 import { countersOf } from './run-counters.ts';
-import { blankPicture } from './run-picture.ts';
+import { blankPicture, mapsOf } from './run-picture.ts';
 import { createProgress, screenOf } from './run-progress.ts';
 import { summaryLines } from './run-summary.ts';
 
@@ -99,6 +99,7 @@ async function runOn(host: Host, job: EmbeddedRun, context: CliContext, interrup
   const { value, run } = await followRun(api, id, {
     everyMs: json ? LOOK_EVERY_MS.unwatched : LOOK_EVERY_MS.watched,
     history: progress?.history ?? false,
+    maps: mapsOf(definition.nodes),
     onLook: (...seen) => progress?.look(...seen),
   });
   progress?.end();

@@ -9,7 +9,7 @@ import { EXIT } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { listenForInterrupts } from './interrupts.ts';
 import { putPipeline, readNodes, readPipeline, startRun } from './millrace-api.ts';
-import { blankPicture } from './run-picture.ts';
+import { blankPicture, mapsOf } from './run-picture.ts';
 import { createProgress, screenOf } from './run-progress.ts';
 import { summaryLines } from './run-summary.ts';
 import { isRunEnded } from './state-style.ts';
@@ -71,6 +71,7 @@ async function follow(
   const { value, run } = await followRun(api, started.id, {
     everyMs: LOOK_EVERY_MS,
     history: progress?.history ?? false,
+    maps: mapsOf(definedNodes),
     onLook: (...seen) => progress?.look(...seen),
     signal: interrupts.signal,
   });

@@ -1,4 +1,4 @@
-import type { HistoryShape } from './api-shapes.ts';
+import type { HistoryShape, MapShape } from './api-shapes.ts';
 import { isNodeEnded } from './state-style.ts';
 
 /** A node as the progress shows it. Times are milliseconds since 1970. */
@@ -13,6 +13,8 @@ export interface NodePicture {
   startedAt?: number;
   endedAt?: number;
   error?: { readonly name: string; readonly message: string };
+  /** How far a map is. */
+  map?: MapShape;
 }
 
 /** The nodes of a run as far as its history was read, in the order of the definition. */
@@ -33,9 +35,10 @@ export function blankPicture(
 
 /** Takes over what happened next. */
 export function applyHistory(picture: RunPicture, entries: readonly HistoryShape[]): void {
-  for (const { node: id, state, reason, attempt, at, error } of entries) {
+  for (const { node: id, state, reason, attempt, items, at, error } of entries) {
     const node = id === undefined ? undefined : picture.get(id);
-    if (node === undefined) continue;
+    // What happens to its items does not change the state of a map.
+    if (node === undefined || items !== undefined) continue;
     node.state = state;
     node.reason = reason;
     node.since = at;
@@ -44,4 +47,17 @@ export function applyHistory(picture: RunPicture, entries: readonly HistoryShape
     if (isNodeEnded(state)) node.endedAt = at;
     if (error !== undefined) node.error = error;
   }
+}
+
+/** Takes over how far maps are. */
+export function applyMaps(picture: RunPicture, maps: ReadonlyMap<string, MapShape>): void {
+  for (const [id, map] of maps) {
+    const node = picture.get(id);
+    if (node !== undefined) node.map = map;
+  }
+}
+
+/** Ids of the nodes that are maps. */
+export function mapsOf(nodes: readonly { readonly id: string; readonly map?: unknown }[]): ReadonlySet<string> {
+  return new Set(nodes.filter(({ map }) => map !== undefined).map(({ id }) => id));
 }

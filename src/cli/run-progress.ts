@@ -1,19 +1,19 @@
-import type { HistoryShape, RunShape } from './api-shapes.ts';
+import type { HistoryShape, MapShape, RunShape } from './api-shapes.ts';
 import type { CliContext } from './context.ts';
 import { liveView, progressLine, type Screen } from './live-view.ts';
-import { progressLines } from './plain-progress.ts';
-import { applyHistory, type RunPicture } from './run-picture.ts';
+import { mapLines, progressLines } from './plain-progress.ts';
+import { applyHistory, applyMaps, type RunPicture } from './run-picture.ts';
 
 /** Runs with more nodes are followed by their counts alone: node by node would be a wall of lines, or dear to read. */
 const WIDE = { lines: 60, live: 200 };
-/** Time between two lines about a wide run where there is no terminal, in milliseconds. */
-const WIDE_LINE_EVERY_MS = 2000;
+/** Time between two lines about a wide run, or about a map, where there is no terminal, in milliseconds. */
+const LINE_EVERY_MS = 2000;
 
 /** Shows how a run goes on. */
 export interface RunProgress {
   /** Whether it wants the history. */
   readonly history: boolean;
-  look(run: RunShape, entries: readonly HistoryShape[]): void;
+  look(run: RunShape, entries: readonly HistoryShape[], maps: ReadonlyMap<string, MapShape>): void;
   /** Takes what is not to stay off the screen. */
   end(): void;
 }
@@ -28,22 +28,39 @@ export function createProgress(picture: RunPicture, context: CliContext): RunPro
   const { output } = context;
   const { live } = output;
   const isWide = picture.size > (live === undefined ? WIDE.lines : WIDE.live);
-  let lastLineAt = 0;
+  const writeLines = isWide ? writeCounts(context) : writeNodes(picture, context);
   return {
     history: !isWide,
-    look(run, entries) {
+    look(run, entries, maps) {
       applyHistory(picture, entries);
+      applyMaps(picture, maps);
       const screen = screenOf(context);
-      if (live !== undefined) {
-        live.draw(isWide ? progressLine(run, screen) : liveView(run, picture, screen));
-      } else if (!isWide) {
-        for (const line of progressLines(entries, picture, { begun: run.createdAt, style: output.style }))
-          output.line(line);
-      } else if (screen.now - lastLineAt >= WIDE_LINE_EVERY_MS) {
-        lastLineAt = screen.now;
-        output.line(progressLine(run, screen));
-      }
+      if (live === undefined) writeLines(run, entries, maps);
+      else live.draw(isWide ? progressLine(run, screen) : liveView(run, picture, screen));
     },
     end: () => live?.clear(),
+  };
+}
+
+/** Writes how a wide run stands, now and then. */
+function writeCounts(context: CliContext): RunProgress['look'] {
+  let lastAt = 0;
+  return (run) => {
+    const screen = screenOf(context);
+    if (screen.now - lastAt < LINE_EVERY_MS) return;
+    lastAt = screen.now;
+    context.output.line(progressLine(run, screen));
+  };
+}
+
+/** Writes what happened to nodes, and now and then how far maps are. */
+function writeNodes(picture: RunPicture, { output, now }: CliContext): RunProgress['look'] {
+  const { style } = output;
+  let lastAt = 0;
+  return (run, entries, maps) => {
+    for (const line of progressLines(entries, picture, { begun: run.createdAt, style })) output.line(line);
+    if (maps.size === 0 || now() - lastAt < LINE_EVERY_MS) return;
+    lastAt = now();
+    for (const line of mapLines(maps, picture, { begun: run.createdAt, style, at: now() })) output.line(line);
   };
 }

@@ -26,6 +26,8 @@ export const STOPPED_FROM_OUTSIDE: ErrorInfo = {
 /** One attempt. */
 export interface AttemptView {
   readonly attempt: number;
+  /** Index of the item, for an item of a map. */
+  readonly item?: number;
   readonly state: AttemptState;
   /** Absent where no execution was ever asked for. */
   readonly executionArn?: string;
@@ -36,35 +38,40 @@ export interface AttemptView {
   readonly ignored: readonly IgnoredCompletion[];
 }
 
-/** All attempts of a node, the first one first. `results` are those of this node. */
-export function viewAttempts(
-  scope: RunScope,
-  node: CompiledNode,
-  known: {
-    readonly story: NodeStory;
-    readonly flight?: Flight | undefined;
-    readonly results: readonly AttemptResult[];
-  },
-): AttemptView[] {
-  const results = new Map(known.results.map((result) => [result.attempt, result]));
-  return known.story.attempts.map((attempt) => viewAttempt(scope, node, attempt, known.flight, results));
+/** What the attempts of a node, or of an item of a map, are shown from. */
+export interface AttemptSources {
+  /** Index of the item, for an item of a map. */
+  readonly item?: number | undefined;
+  readonly story: NodeStory;
+  readonly flight?: Flight | undefined;
+  /** Of this node or item. */
+  readonly results: readonly AttemptResult[];
 }
 
-function viewAttempt(
+/** All attempts of a node, or of an item of a map, the first one first. */
+export function viewAttempts(scope: RunScope, node: CompiledNode, sources: AttemptSources): AttemptView[] {
+  const results = new Map(sources.results.map((result) => [result.attempt, result]));
+  return sources.story.attempts.map((story) => viewAttempt(scope, node, story, sources, results.get(story.attempt)));
+}
+
+/** One attempt, with what its execution said where it has said it. */
+export function viewAttempt(
   scope: RunScope,
   node: CompiledNode,
   story: AttemptStory,
-  flight: Flight | undefined,
-  results: ReadonlyMap<number, AttemptResult>,
+  { item, flight }: Pick<AttemptSources, 'item' | 'flight'>,
+  result: AttemptResult | undefined,
 ): AttemptView {
-  const result = results.get(story.attempt);
   const state = stateOf(story, result);
   const isIgnored = result !== undefined && isIgnoredCompletion(story, state, result);
   const { startedAt, endedAt } = timesOf(story, isIgnored ? undefined : result);
-  const executionArn = story.startedAt === undefined ? undefined : executionArnOf(scope, node, story.attempt, flight);
+  const { attempt } = story;
+  const executionArn =
+    story.startedAt === undefined ? undefined : executionArnOf(scope, node, { attempt, item }, flight);
   const error = story.end && errorOf(story.end, state, isIgnored ? undefined : result);
   return {
-    attempt: story.attempt,
+    attempt,
+    ...(item !== undefined && { item }),
     state,
     ...(executionArn !== undefined && { executionArn }),
     ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
@@ -88,6 +95,8 @@ function stateOf({ end }: AttemptStory, result: AttemptResult | undefined): Atte
  */
 function isIgnoredCompletion({ end }: AttemptStory, state: AttemptState, result: AttemptResult): boolean {
   if (!end || result.status === 'ABORTED') return false;
+  // Its execution succeeded in time; the branch expression over its output is what failed.
+  if (end.to === 'X' && result.status === 'SUCCEEDED') return false;
   if (end.error && state !== 'TIMED_OUT') return true;
   const said = result.error?.name === 'States.Timeout' ? 'TIMED_OUT' : result.status;
   return said !== state;

@@ -1,11 +1,15 @@
 /** What becomes of attempts: their results, what was seen of them, their deadlines, and orders to end them. */
-import { type Draft, decideNode, endFlight, putFlight } from './draft.ts';
+import { applyChoice } from './branches.ts';
+import { cutError, type Draft, decideItem, decideNode, endFlight, flightKey, putFlight } from './draft.ts';
 import { deadlineOf, nextPollAt } from './due.ts';
+import { evaluated } from './evaluated.ts';
 import type { AttemptResult, Observation, StartAnswer } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
+import { isMapFailing, settleItem } from './maps.ts';
 import type { NodeCode } from './node-status.ts';
-import { isRetried, retryDelayMs } from './retry.ts';
-import type { EndReason, ErrorInfo, Flight, StopOrder } from './run.ts';
+import { isRetried, isTooLarge, retryDelayMs } from './retry.ts';
+import type { EndReason, ErrorInfo, Flight } from './run.ts';
+import { stopCode } from './stop-code.ts';
 
 /** Beyond P: how long a start that was never confirmed may still come to light (DESIGN, "Fence"). */
 const FENCE_MARGIN_MS = 5_000;
@@ -13,13 +17,6 @@ const FENCE_MARGIN_MS = 5_000;
 const CLOCK_SKEW_MS = 2_000;
 /** How long a confirmed execution may be absent before it counts as lost, at least. */
 const LOST_GRACE_MS = 60_000;
-
-const STOP_CODES: Record<StopOrder['kind'], NodeCode> = { user: 'A', failFast: 'f', timeout: 'd' };
-
-/** The status of a node that a stopped run never started, or will not try again. */
-export function stopCode(stop: StopOrder): NodeCode {
-  return STOP_CODES[stop.kind];
-}
 
 /** Applies the end of an execution. One that is no longer waited for changes nothing (D11). */
 export function applyResult(draft: Draft, result: AttemptResult): void {
@@ -31,12 +28,10 @@ export function applyResult(draft: Draft, result: AttemptResult): void {
   }
   switch (result.status) {
     case 'SUCCEEDED':
-      endFlight(draft, flight);
-      decideNode(draft, flight.node, 'S', flight.attempt);
+      applySuccess(draft, flight);
       return;
     case 'ABORTED':
-      endFlight(draft, flight);
-      decideNode(draft, flight.node, 'O', flight.attempt);
+      settle(draft, flight, 'O');
       return;
     case 'TIMED_OUT':
       failAttempt(draft, flight, { name: 'States.Timeout', message: 'the execution timed out' }, false);
@@ -51,9 +46,42 @@ export function applyResult(draft: Draft, result: AttemptResult): void {
   }
 }
 
+/** A branch node has succeeded once its choice is known; an expression that fails, fails it. */
+function applySuccess(draft: Draft, flight: Flight): void {
+  const node = draft.pipeline.nodes[flight.node] as CompiledNode;
+  if (node.branch === undefined) {
+    settle(draft, flight, 'S');
+    return;
+  }
+  const choice = evaluated(draft, 'branch', flight, flight.startedAt);
+  if (!choice) {
+    draft.unfolded += 1;
+    return;
+  }
+  const error = applyChoice(draft, node, choice);
+  settle(draft, flight, error ? 'X' : 'S', error);
+}
+
+/**
+ * The attempt is over and no other follows: its node, or its item of a map, gets its final status.
+ * @param told the error, where the decision has to keep it, as no execution's result tells it
+ * @param error the error in any case
+ */
+function settle(draft: Draft, flight: Flight, to: NodeCode, told?: ErrorInfo, error = told): void {
+  const { node, item, attempt } = flight;
+  endFlight(draft, flight);
+  if (item !== undefined) {
+    decideItem(draft, flight, to, told);
+    settleItem(draft, { node, item }, to, error);
+    return;
+  }
+  decideNode(draft, node, to, attempt, told);
+  if (error && draft.firstBad?.node === node) draft.firstBad = { node, error: cutError(error) };
+}
+
 /** The attempt that a fact is about, unless it is over or superseded. */
-function liveFlight(draft: Draft, key: { readonly node: number; readonly attempt: number }): Flight | undefined {
-  const flight = draft.flights.get(key.node);
+function liveFlight(draft: Draft, key: Observation | StartAnswer | AttemptResult): Flight | undefined {
+  const flight = draft.flights.get(flightKey(key));
   return flight?.attempt === key.attempt && flight.phase !== 'retry' ? flight : undefined;
 }
 
@@ -62,12 +90,10 @@ function concludeEnding(draft: Draft, flight: Flight, ending: EndReason): void {
   switch (ending) {
     case 'Stopped':
     case 'FailFast':
-      endFlight(draft, flight);
-      decideNode(draft, flight.node, ending === 'Stopped' ? 'A' : 'f', flight.attempt);
+      settle(draft, flight, ending === 'Stopped' ? 'A' : 'f');
       return;
     case 'RunTimedOut':
-      endFlight(draft, flight);
-      decideNode(draft, flight.node, 'T', flight.attempt, { name: 'States.Timeout', message: 'the run timed out' });
+      settle(draft, flight, 'T', { name: 'States.Timeout', message: 'the run timed out' });
       return;
     case 'TimedOut':
       failAttempt(draft, flight, timeoutError(draft, flight), true);
@@ -94,21 +120,21 @@ function timeoutError(draft: Draft, flight: Flight): ErrorInfo {
 function failAttempt(draft: Draft, flight: Flight, error: ErrorInfo, told: boolean): void {
   const node = draft.pipeline.nodes[flight.node] as CompiledNode;
   const kept = told ? error : undefined;
-  if (!isRetried(node.retry, flight.attempt, error.name)) {
-    endFlight(draft, flight);
-    decideNode(draft, flight.node, failureCode(error.name), flight.attempt, kept);
-    if (draft.firstBad?.node === flight.node) draft.firstBad = { node: flight.node, error: cut(error) };
+  const map = draft.maps.get(flight.node);
+  if (!isRetried(node.retry, flight.attempt, error.name) || (map && isMapFailing(draft, map))) {
+    settle(draft, flight, failureCode(error.name), kept, error);
     return;
   }
   if (draft.stop) {
-    endFlight(draft, flight);
-    decideNode(draft, flight.node, stopCode(draft.stop), flight.attempt, kept);
+    settle(draft, flight, stopCode(draft.stop), kept, error);
     return;
   }
   const delay = retryDelayMs(node.retry, flight.attempt, drawOf(draft.before.nonce, flight));
-  decideNode(draft, flight.node, 'w', flight.attempt, kept);
+  if (flight.item === undefined) decideNode(draft, flight.node, 'w', flight.attempt, kept);
+  else decideItem(draft, flight, 'w', kept);
   putFlight(draft, {
     node: flight.node,
+    item: flight.item,
     attempt: flight.attempt,
     phase: 'retry',
     startedAt: flight.startedAt,
@@ -120,22 +146,18 @@ function failAttempt(draft: Draft, flight: Flight, error: ErrorInfo, told: boole
   });
 }
 
-function cut(error: ErrorInfo): ErrorInfo {
-  return { name: error.name.slice(0, 100), message: error.message.slice(0, 300).toWellFormed() };
-}
-
 function failureCode(name: string): NodeCode {
   if (name === 'States.Timeout') return 'T';
   if (name === 'Millrace.ExecutionLost') return 'L';
   if (name === 'Millrace.EngineError') return 'E';
-  if (name === 'Millrace.PayloadTooLarge' || name === 'States.DataLimitExceeded') return 'G';
+  if (isTooLarge(name)) return 'G';
   return 'F';
 }
 
 /** A number from 0 to 1 that depends on run, node and attempt alone, so that a repeated decision draws it again. */
 function drawOf(nonce: string, flight: Flight): number {
   let hash = 2166136261;
-  for (const letter of `${nonce}/${flight.node}/${flight.attempt}`) {
+  for (const letter of `${nonce}/${flightKey(flight)}/${flight.attempt}`) {
     hash = Math.imul(hash ^ letter.charCodeAt(0), 16777619);
   }
   hash = Math.imul(hash ^ (hash >>> 15), 2246822507);
@@ -166,7 +188,8 @@ function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): vo
     phase: flight.ending ? 'stopping' : 'running',
     confirmed: true,
     // A pass may have started it long after the commit, and died before it told: its time runs from the start itself.
-    ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, startedAt) }),
+    // Two clocks are compared here: one that is ahead must not move the start into the future (C100).
+    ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, Math.min(startedAt, draft.readAt)) }),
     polls: flight.ending ? flight.polls : flight.polls + 1,
     pollAt: nextPollAt(draft.now, flight.ending ? 0 : flight.polls + 1, draft.options),
   });
@@ -242,9 +265,9 @@ export function orderEnd(draft: Draft, flight: Flight, ending: EndReason, error?
     ending,
     since: draft.now,
     pollAt: nextPollAt(draft.now, 0, draft.options),
-    ...(error && { error: cut(error) }),
+    ...(error && { error: cutError(error) }),
   });
-  draft.commands.push({ kind: 'stop', node: flight.node, attempt: flight.attempt });
+  draft.commands.push({ kind: 'stop', node: flight.node, item: flight.item, attempt: flight.attempt });
 }
 
 /**
@@ -253,13 +276,13 @@ export function orderEnd(draft: Draft, flight: Flight, ending: EndReason, error?
  */
 export function applyDeadlines(draft: Draft): void {
   const running = new Set<string>();
-  for (const { node, attempt, seen } of draft.facts.observations ?? []) {
-    if (seen === 'running') running.add(`${node}/${attempt}`);
+  for (const observation of draft.facts.observations ?? []) {
+    if (observation.seen === 'running') running.add(`${flightKey(observation)}/${observation.attempt}`);
   }
   for (const flight of [...draft.flights.values()]) {
     if (flight.phase !== 'starting' && flight.phase !== 'running') continue;
     const late = deadlineOf(draft.pipeline, flight);
-    const isSeen = draft.readAt >= late && running.has(`${flight.node}/${flight.attempt}`);
+    const isSeen = draft.readAt >= late && running.has(`${flightKey(flight)}/${flight.attempt}`);
     if (isSeen || draft.now >= late + draft.options.stopGraceMs) orderEnd(draft, flight, 'TimedOut');
   }
 }

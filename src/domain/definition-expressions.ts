@@ -41,21 +41,44 @@ export function checkExpressions(
     budget: PARSING_BUDGET,
   };
   for (const [position, node] of nodes.entries()) {
-    checkWhen(memberOf(node, 'when'), position, check);
+    checkExpressionField(memberOf(node, 'when'), 'when', position, check);
+    checkExpressionField(memberOf(node, 'branch'), 'branch', position, check);
+    checkItems(node, position, check);
+    checkTemplate(memberOf(memberOf(node, 'cache'), 'key'), ['nodes', position, 'cache', 'key'], position, check);
     checkTemplate(memberOf(node, 'params'), ['nodes', position, 'params'], position, check);
   }
   checkTemplate(memberOf(definition, 'output'), ['output'], undefined, check);
 }
 
-function checkWhen(when: Json | undefined, position: number, check: Check): void {
-  if (typeof when !== 'string') return;
-  const at = ['nodes', position, 'when'];
-  if (isExpression(when)) {
-    checkExpression(expressionText(when), at, position, check);
+function checkExpressionField(value: Json | undefined, field: string, position: number, check: Check): void {
+  if (typeof value !== 'string') return;
+  checkWholeExpression(value, field, ['nodes', position, field], position, check);
+}
+
+function checkWholeExpression(
+  value: string,
+  field: string,
+  at: readonly PathSegment[],
+  position: number,
+  check: Check,
+): void {
+  if (isExpression(value)) {
+    checkExpression(expressionText(value), at, position, check);
   } else {
-    const message = '"when" must be an expression between {% and %}';
-    check.errors.add({ at, code: 'INVALID_EXPRESSION', message, value: when, allowed: '{% … %}' });
+    const message = `${quoted(field)} must be an expression between {% and %}`;
+    check.errors.add({ at, code: 'INVALID_EXPRESSION', message, value, allowed: '{% … %}' });
   }
+}
+
+/** The list of a map: a whole expression, or a literal list that may hold expressions. */
+function checkItems(node: Json, position: number, check: Check): void {
+  const items = memberOf(memberOf(node, 'map'), 'items');
+  const at = ['nodes', position, 'map', 'items'];
+  if (typeof items === 'string') checkWholeExpression(items, 'map.items', at, position, check);
+  else checkTemplate(items, at, position, check);
+  if (items === undefined || memberOf(node, 'branch') === undefined) return;
+  const message = 'a map gives a list of outputs, by which no branch can be chosen; choose in a node below it';
+  check.errors.add({ at: ['nodes', position, 'branch'], code: 'INVALID_FIELD', message });
 }
 
 function checkTemplate(

@@ -4,10 +4,24 @@ import { checkGraph } from './definition-checks.ts';
 import { ErrorList } from './definition-errors.ts';
 import { checkExpressions } from './definition-expressions.ts';
 import { memberOf, readJson } from './definition-json.ts';
+import { checkPipelineNodes } from './definition-pipeline-nodes.ts';
 import { checkShape } from './definition-shape.ts';
-import type { Json } from './json.ts';
+import { checkInputSchema } from './input-schema.ts';
+import { isJsonObject, type Json } from './json.ts';
 
-const { timeoutSeconds, maxAttempts, intervalSeconds, backoffRate, maxDelaySeconds, retainDays } = DEFINITION_LIMITS;
+const {
+  maxConcurrency,
+  toleratedFailurePercentage,
+  toleratedFailureCount,
+  queueTimeoutSeconds,
+  ttlSeconds,
+  timeoutSeconds,
+  maxAttempts,
+  intervalSeconds,
+  backoffRate,
+  maxDelaySeconds,
+  retainDays,
+} = DEFINITION_LIMITS;
 
 /** A pipeline's or an engine's name: letters, digits, dot, underscore and hyphen, at most 128 characters. */
 export const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -35,6 +49,27 @@ const retrySchema = z.strictObject({
   notOn: errorNames.optional().describe('Error names that are never retried; wins over on.'),
 });
 
+const mapSchema = z.strictObject({
+  items: z
+    .union([z.string(), z.array(z.unknown()).max(DEFINITION_LIMITS.mapItems)])
+    .describe('A list, or {% … %} that gives one.'),
+  maxConcurrency: whole(maxConcurrency).optional().describe('Items under way at the same time. Default 100.'),
+  toleratedFailurePercentage: amount(toleratedFailurePercentage)
+    .optional()
+    .describe('Share of the items that may fail, in percent. Default 0.'),
+  toleratedFailureCount: whole(toleratedFailureCount)
+    .optional()
+    .describe('Number of items that may fail; the larger of the two counts. Default 0.'),
+});
+
+const cacheSchema = z.strictObject({
+  key: z
+    .unknown()
+    .refine((key) => key !== undefined)
+    .describe('Any JSON. Texts {% … %} inside are JSONata.'),
+  ttlSeconds: whole(ttlSeconds).optional().describe('How long an output serves later runs. Default 86400.'),
+});
+
 const nodeSchema = z.strictObject({
   id: z.string().meta({
     description: 'Told apart code point by code point. Not blank, no control characters.',
@@ -46,7 +81,16 @@ const nodeSchema = z.strictObject({
   dependsOn: boundedTexts(DEFINITION_LIMITS.edges).optional().describe('Ids of direct upstreams.'),
   trigger: z.enum(TRIGGER_RULES).optional().describe('When the node may run. Default all_success.'),
   when: z.string().optional().describe('{% … %}; false skips the node.'),
+  map: mapSchema.optional().describe('Runs the node once for each item of a list.'),
+  branch: z
+    .string()
+    .optional()
+    .describe('{% … %} over $output: the id or ids of the direct downstreams that are chosen.'),
+  cache: cacheSchema.optional().describe('Takes the output of an earlier success with the same key.'),
   retry: retrySchema.optional(),
+  queueTimeoutSeconds: whole(queueTimeoutSeconds)
+    .optional()
+    .describe('Longest time that the node waits for an engine or a place. Default none.'),
   timeoutSeconds: whole(timeoutSeconds).optional().describe('Longest time of one attempt. Default 86400.'),
   allowFailure: z.boolean().optional().describe('True: failing does not fail the run. Default false.'),
 });
@@ -54,6 +98,10 @@ const nodeSchema = z.strictObject({
 const pipelineFields = {
   name: name.describe('Name of the pipeline.'),
   description: z.string().optional(),
+  input: z
+    .strictObject({ schema: z.looseObject({}).describe('A JSON Schema (2020-12) without references to others.') })
+    .optional()
+    .describe('What the input of a run has to be; it is checked when a run is started. Default anything.'),
   timeoutSeconds: whole(timeoutSeconds).optional().describe('Longest time of a run. Default none.'),
   failFast: z.boolean().optional().describe('True: the first bad node stops the rest. Default false.'),
   events: z.enum(['run', 'nodes']).optional().describe('How much RunChanged says when nobody watches. Default run.'),
@@ -90,6 +138,9 @@ export function parseDefinition(value: unknown): DefinitionResult {
   const nodes = listOfNodes(json);
   const graph = checkGraph(nodes, errors);
   checkExpressions(json, nodes, graph, errors);
+  checkPipelineNodes(json, nodes, errors);
+  const inputSchema = memberOf(memberOf(json, 'input'), 'schema');
+  if (isJsonObject(inputSchema)) checkInputSchema(inputSchema, errors);
   errors.merge(unreadable.list());
   checkSize(json, errors);
   // The checks above are what makes this JSON a definition; a schema's own output would lose `__proto__` keys.

@@ -7,8 +7,8 @@ import type { Json } from './json.ts';
 
 /** Fields of later versions, by the object that they belong to: known words, refused until they do something. */
 const LATER_FIELDS: { readonly [owner in 'pipeline' | 'node']: readonly string[] } = {
-  pipeline: ['input', 'schedule', 'concurrency'],
-  node: ['map', 'branch', 'pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds', 'queueTimeoutSeconds'],
+  pipeline: ['schedule', 'concurrency'],
+  node: ['pool', 'priority', 'cleanup', 'heartbeatSeconds'],
 };
 
 const NAME_ALLOWED = `made of letters, digits, ".", "_" and "-", at most ${DEFINITION_LIMITS.nameLength} characters, the first a letter or digit`;
@@ -21,6 +21,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
   notOn: `a list of at most ${DEFINITION_LIMITS.errorNames} error names`,
   dependsOn: 'a list of node ids',
   when: 'an expression between {% and %}',
+  branch: 'an expression between {% and %}',
+  items: 'a list, or an expression between {% and %}',
+  schema: 'a JSON Schema (2020-12): an object',
 };
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -193,10 +196,15 @@ function limitOf(field: string): string | undefined {
     case 'timeoutSeconds':
     case 'maxAttempts':
     case 'retainDays':
+    case 'queueTimeoutSeconds':
+    case 'ttlSeconds':
+    case 'maxConcurrency':
+    case 'toleratedFailureCount':
       return `a whole number from ${DEFINITION_LIMITS[name].min} to ${DEFINITION_LIMITS[name].max}`;
     case 'intervalSeconds':
     case 'backoffRate':
     case 'maxDelaySeconds':
+    case 'toleratedFailurePercentage':
       return `a number from ${DEFINITION_LIMITS[name].min} to ${DEFINITION_LIMITS[name].max}`;
     default:
       return undefined;

@@ -26,6 +26,12 @@ export const DEFINITION_LIMITS = {
   nameLength: 128,
   /** UTF-8 bytes of a definition, as text and as JSON. */
   definitionBytes: 4 * 1024 * 1024,
+  mapItems: 10_000,
+  maxConcurrency: { min: 1, max: 10_000 },
+  toleratedFailurePercentage: { min: 0, max: 100 },
+  toleratedFailureCount: { min: 0, max: 10_000 },
+  ttlSeconds: { min: 1, max: 365 * 24 * 3600 },
+  queueTimeoutSeconds: { min: 1, max: 365 * 24 * 3600 },
   timeoutSeconds: { min: 1, max: 365 * 24 * 3600 },
   maxAttempts: { min: 1, max: 10_000 },
   intervalSeconds: { min: 0, max: 24 * 3600 },
@@ -38,6 +44,10 @@ export const DEFINITION_LIMITS = {
   nestingDepth: 100,
   /** Errors that one answer lists. */
   errors: 1000,
+  /** UTF-8 bytes of the schema of a run's input, as JSON. */
+  inputSchemaBytes: 64 * 1024,
+  /** Schemas that are tried at one place of an input, by references and alternatives. */
+  schemasAtOnePlace: 1000,
 } as const;
 
 /** How failed attempts of a node are tried again, as written in a definition. */
@@ -58,6 +68,26 @@ export interface RetryDefinition {
   readonly notOn?: readonly string[];
 }
 
+/** A node that runs once for each item of a list, as written in a definition. */
+export interface MapDefinition {
+  /** A list, or `{% … %}` that gives one. */
+  readonly items: string | readonly Json[];
+  /** Items under way at the same time. @default 100 */
+  readonly maxConcurrency?: number;
+  /** Share of the items that may fail, in percent. @default 0 */
+  readonly toleratedFailurePercentage?: number;
+  /** Number of items that may fail; the larger of the two counts. @default 0 */
+  readonly toleratedFailureCount?: number;
+}
+
+/** How long a node's output serves later runs that ask with the same key. */
+export interface CacheDefinition {
+  /** Any JSON; `{% … %}` inside is JSONata. */
+  readonly key: Json;
+  /** @default 86400 (24 h) */
+  readonly ttlSeconds?: number;
+}
+
 /** A node as written in a definition. Absent fields take the defaults named here. */
 export interface NodeDefinition {
   readonly id: string;
@@ -71,7 +101,13 @@ export interface NodeDefinition {
   readonly trigger?: TriggerRule;
   /** `{% … %}`; false skips the node. */
   readonly when?: string;
+  readonly map?: MapDefinition;
+  readonly cache?: CacheDefinition;
+  /** `{% … %}` over `$output`: the id, or a list of ids, of the direct downstreams that are chosen. */
+  readonly branch?: string;
   readonly retry?: RetryDefinition;
+  /** Longest time that the node waits for an engine or a place, in seconds. @default none */
+  readonly queueTimeoutSeconds?: number;
   /** Longest time of one attempt from its start, in seconds. @default 86400 (24 h) */
   readonly timeoutSeconds?: number;
   /** True: the node's failure does not fail the run. @default false */
@@ -85,6 +121,8 @@ export interface NodeDefinition {
 export interface PipelineDefinition {
   readonly name: string;
   readonly description?: string;
+  /** What the input of a run has to be: a JSON Schema (2020-12). @default anything */
+  readonly input?: { readonly schema: JsonObject };
   /** Longest time of a run from its creation, in seconds. @default none */
   readonly timeoutSeconds?: number;
   /** True: the first bad node stops the rest. @default false */

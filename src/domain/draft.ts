@@ -1,9 +1,10 @@
 /** The working copy of one step: a run being changed, and what the change asks for. Used by the files of `step` alone. */
 import type { Command, Facts, Wanted } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
+import type { Json } from './json.ts';
 import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
 import type { Reason } from './reasons.ts';
-import type { Decision, ErrorInfo, Flight, RunRecord, RunStateName, StopOrder } from './run.ts';
+import type { Decision, ErrorInfo, Flight, MapState, QueuedNode, RunRecord, RunStateName, StopOrder } from './run.ts';
 
 /** Times and bounds that a step is given; all of them are the same for every run of an installation. */
 export interface StepOptions {
@@ -28,6 +29,9 @@ export const DEFAULT_STEP_OPTIONS: StepOptions = {
   stopGraceMs: 600_000,
 };
 
+/** More than any index of a node, so that keys of flights never meet. */
+const NODE_SPAN = 16_384;
+
 /** Longest error message kept in a run, in UTF-16 units; the full one is in the attempt's result. */
 const MAX_ERROR_MESSAGE = 300;
 
@@ -42,10 +46,17 @@ export interface Draft {
   readonly readAt: number;
   readonly options: StepOptions;
   readonly nodes: Uint8Array;
+  /** By {@link flightKey}. */
   readonly flights: Map<number, Flight>;
+  readonly maps: Map<number, MapState>;
+  /** Chosen downstreams by branch node. */
+  readonly branches: Map<number, ReadonlySet<number>>;
+  readonly queued: Map<number, QueuedNode>;
+  /** Lists of maps that got them in this step. */
+  readonly lists: Map<number, readonly Json[]>;
   /** Nodes that have an upstream that was decided in this step. */
   readonly dirty: Uint8Array;
-  readonly decisions: Map<string, Decision & { nodes: number[] }>;
+  readonly decisions: Map<string, Decision & { readonly nodes: number[]; readonly items?: number[] }>;
   readonly commands: Command[];
   readonly wanted: Wanted[];
   readonly machines: string[];
@@ -54,6 +65,8 @@ export interface Draft {
   stop: StopOrder | undefined;
   firstBad: { readonly node: number; readonly error: ErrorInfo } | undefined;
   error: ErrorInfo | undefined;
+  /** Results that could not be folded, since an evaluation that they need could not be had. */
+  unfolded: number;
   /** Something is left that another pass could do at once. */
   again: boolean;
   changed: boolean;
@@ -75,7 +88,11 @@ export function toDraft(
     readAt: clock.readAt,
     options,
     nodes: new Uint8Array(Buffer.from(run.nodes, 'latin1')),
-    flights: new Map(run.flights.map((flight) => [flight.node, flight])),
+    flights: new Map(run.flights.map((flight) => [flightKey(flight), flight])),
+    maps: new Map(run.maps?.map((map) => [map.node, map])),
+    branches: new Map(run.branches?.map(({ node, chosen }) => [node, new Set(chosen)])),
+    queued: new Map(run.queued?.map((entry) => [entry.node, entry])),
+    lists: new Map(),
     dirty: new Uint8Array(run.nodes.length),
     decisions: new Map(),
     commands: [],
@@ -86,9 +103,24 @@ export function toDraft(
     stop: run.stop,
     firstBad: run.firstBad,
     error: run.error,
+    unfolded: 0,
     again: false,
     changed: false,
   };
+}
+
+/** The key of a flight among a run's: a node has one, or one for each of its items. */
+export function flightKey(flight: { readonly node: number; readonly item?: number | undefined }): number {
+  return flight.item === undefined ? flight.node : (flight.item + 1) * NODE_SPAN + flight.node;
+}
+
+/** The flights of a node: one at most, or those of its items. */
+export function flightsOf(draft: Draft, node: number): Flight[] {
+  if (!draft.maps.has(node)) {
+    const flight = draft.flights.get(node);
+    return flight ? [flight] : [];
+  }
+  return [...draft.flights.values()].filter((flight) => flight.node === node);
 }
 
 /** Gives a node its new status, records the decision, and marks the nodes below it where it is now terminal. */
@@ -96,25 +128,42 @@ export function decideNode(draft: Draft, node: number, to: NodeCode, attempt = 0
   if (isTerminal(draft.nodes[node] as number)) throw new Error(`node ${node} is terminal and cannot become ${to}`);
   draft.nodes[node] = byteOf(to);
   draft.changed = true;
-  recordDecision(draft, to, node, attempt, error);
+  if (statusOf(to).state !== 'QUEUED') draft.queued.delete(node);
+  recordDecision(draft, to, { node, attempt }, error);
   if (!isTerminal(to)) return;
   const compiled = draft.pipeline.nodes[node] as CompiledNode;
   for (const downstream of compiled.downstreams) draft.dirty[downstream] = 1;
   if (statusOf(to).standing === 'bad') noteBad(draft, compiled, to, error);
 }
 
-function recordDecision(draft: Draft, to: NodeCode, node: number, attempt: number, error: ErrorInfo | undefined): void {
-  const key = error ? `${to}/${attempt}/${node}` : `${to}/${attempt}`;
-  const known = draft.decisions.get(key);
+/** Records what was decided about an item of a map. */
+export function decideItem(draft: Draft, flight: AttemptKey, to: NodeCode, error?: ErrorInfo): void {
+  draft.changed = true;
+  recordDecision(draft, to, flight, error);
+}
+
+/** Which attempt a decision is about. */
+interface AttemptKey {
+  readonly node: number;
+  readonly item?: number | undefined;
+  readonly attempt: number;
+}
+
+function recordDecision(draft: Draft, to: NodeCode, about: AttemptKey, error: ErrorInfo | undefined): void {
+  const { node, item, attempt } = about;
+  const place = item === undefined ? `${to}/${attempt}` : `${to}/${attempt}/${node}/items`;
+  const known = error ? undefined : draft.decisions.get(place);
   if (known) {
-    known.nodes.push(node);
+    if (item === undefined) known.nodes.push(node);
+    else known.items?.push(item);
     return;
   }
-  draft.decisions.set(key, {
+  draft.decisions.set(error ? `${place}/${item ?? node}` : place, {
     at: draft.now,
     rev: draft.before.rev + 1,
     to,
     nodes: [node],
+    ...(item !== undefined && { items: [item] }),
     attempt,
     ...(error && { error: cutError(error) }),
   });
@@ -127,7 +176,8 @@ function noteBad(draft: Draft, node: CompiledNode, code: NodeCode, error: ErrorI
   draft.firstBad = { node: node.index, error: cutError(known) };
 }
 
-function cutError(error: ErrorInfo): ErrorInfo {
+/** An error as a run keeps it: name and message cut. */
+export function cutError(error: ErrorInfo): ErrorInfo {
   if (error.message.length <= MAX_ERROR_MESSAGE) return { name: error.name.slice(0, 100), message: error.message };
   return {
     name: error.name.slice(0, 100),
@@ -155,12 +205,12 @@ export function decideRun(draft: Draft, state: RunStateName, reason: Reason, by?
 
 /** Replaces a flight. */
 export function putFlight(draft: Draft, flight: Flight): void {
-  draft.flights.set(flight.node, flight);
+  draft.flights.set(flightKey(flight), flight);
   draft.changed = true;
 }
 
 /** Takes a flight out, since its attempt is over and no other follows. */
 export function endFlight(draft: Draft, flight: Flight): void {
-  draft.flights.delete(flight.node);
+  draft.flights.delete(flightKey(flight));
   draft.changed = true;
 }

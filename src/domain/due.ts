@@ -16,10 +16,12 @@ export function floorToTick(time: number, options: StepOptions): number {
   return Math.floor(time / options.tickMs) * options.tickMs;
 }
 
-/** When a running attempt is asked for next: one tick after its start, then doubling up to 15 minutes. */
+/**
+ * When a running attempt is asked for next: a whole tick after its start, so that one shorter than a tick is never
+ * asked for, then doubling up to 15 minutes. The run's due time is rounded down to the tick; this is not.
+ */
 export function nextPollAt(now: number, polls: number, options: StepOptions): number {
-  const wait = Math.max(options.tickMs, Math.min(LONGEST_POLL_MS, options.tickMs * 2 ** Math.min(polls, 30)));
-  return floorToTick(now + wait, options);
+  return now + Math.max(options.tickMs, Math.min(LONGEST_POLL_MS, options.tickMs * 2 ** Math.min(polls, 30)));
 }
 
 /**
@@ -53,6 +55,7 @@ function earliest(draft: Draft, owes: boolean): number | undefined {
     for (const flight of draft.flights.values()) least = Math.min(least, flightDueAt(draft.pipeline, flight));
     const deadline = runDeadlineOf(draft.pipeline, draft.before);
     if (deadline !== undefined && !draft.stop) least = Math.min(least, deadline);
+    for (const { until } of draft.queued.values()) least = Math.min(least, until);
     if (draft.nodes.includes(byteOf('n'))) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
   }
   return Number.isFinite(least) ? least : undefined;
@@ -65,7 +68,8 @@ export function flightDueAt(pipeline: CompiledPipeline, flight: Flight): number 
 }
 
 /**
- * The earliest time that must not wait for a tick (ms since the epoch): a retry, or a start to be asked for again.
+ * The earliest time that must not wait for a tick (ms since the epoch): a retry, a start to be asked for again, the
+ * end of a node's time in QUEUED.
  * The pass sends a delayed ring for it.
  */
 export function wakeAt(run: RunRecord): number | undefined {
@@ -73,5 +77,6 @@ export function wakeAt(run: RunRecord): number | undefined {
   for (const flight of run.flights) {
     if (flight.phase === 'retry' || flight.throttled) least = Math.min(least, flight.pollAt);
   }
+  for (const { until } of run.queued ?? []) least = Math.min(least, until);
   return Number.isFinite(least) ? least : undefined;
 }

@@ -3,12 +3,14 @@ import { deadlineOf } from './due.ts';
 import type { AttemptResult } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
+import { holdOf, type MapView, tallyMap, viewMap } from './map-view.ts';
 import { inQuotes, listInWords } from './names-in-words.ts';
 import { explainNode, openUpstreams } from './node-reason.ts';
 import { byteOf, type NodeState, statusOf } from './node-status.ts';
 import type { NodeStory } from './node-story.ts';
 import type { Reason } from './reasons.ts';
-import type { Flight } from './run.ts';
+import type { Flight, MapState } from './run.ts';
+import { indexRun } from './run-index.ts';
 import { executionArnOf, type RunScope } from './run-scope.ts';
 
 /** Upstreams that one entry names; more are only counted in its message. */
@@ -31,8 +33,13 @@ export interface UnfinishedNode {
   readonly executionArn?: string;
   /** When its next attempt starts. */
   readonly nextAttemptAt?: string;
-  /** When its attempt is ended, should it not end before; known once Step Functions has confirmed its start. */
+  /**
+   * When its attempt is ended, should it not end before; known once Step Functions has confirmed its start. Of a
+   * QUEUED node, when it is given up, should it not start before.
+   */
   readonly deadline?: string;
+  /** The items of a map that has its list. */
+  readonly map?: MapView;
 }
 
 /** The unfinished nodes, in the order of the definition, each with its place there. */
@@ -42,17 +49,19 @@ export function listUnfinished({ run, pipeline }: RunScope): { readonly node: Co
     .filter(({ node }) => statusOf(run.nodes.charCodeAt(node.index)).standing === 'open');
 }
 
-/** Explains one unfinished node. `lastResult` is that of the attempt that failed, where it waits for the next one. */
+/**
+ * Explains one unfinished node; the items of a map are counted, and never named one by one.
+ * `lastResult` is that of the attempt that failed, where it waits for the next one.
+ */
 export function explainUnfinished(
   scope: RunScope,
   node: CompiledNode,
-  known: {
-    readonly story: NodeStory;
-    readonly flight?: Flight | undefined;
-    readonly lastResult?: AttemptResult | undefined;
-  },
+  known: { readonly story: NodeStory; readonly lastResult?: AttemptResult | undefined },
 ): UnfinishedNode {
-  const { story, flight, lastResult } = known;
+  const { story, lastResult } = known;
+  const { flights, maps } = indexRun(scope.run);
+  const flight = flights.get(node.index);
+  const map = maps.get(node.index);
   const error = flight?.phase === 'retry' ? (story.error ?? lastResult?.error) : undefined;
   const { reason, message } = explainNode(scope, node, { story, flight, error });
   const byte = scope.run.nodes.charCodeAt(node.index);
@@ -62,7 +71,7 @@ export function explainUnfinished(
     reason,
     message,
     since: toIsoTime(flight?.ending ? flight.since : story.since),
-    ...moverOf(scope, node, flight, byte),
+    ...(map ? { ...mapMover(scope, node, map), map: viewMap(scope, map, story) } : moverOf(scope, node, flight, byte)),
   };
 }
 
@@ -71,10 +80,7 @@ type Mover = Pick<UnfinishedNode, 'movedBy' | 'upstreams' | 'engine' | 'executio
 function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined, byte: number): Mover {
   if (flight?.phase === 'retry') return retryMover(flight);
   if (flight) return executionMover(scope, node, flight);
-  if (byte === byteOf('n')) {
-    const movedBy = `Register an engine named ${inQuotes(node.engine)}, or stop the run.`;
-    return { movedBy, engine: node.engine };
-  }
+  if (statusOf(byte).state === 'QUEUED') return queueMover(scope, node, byte);
   const upstreams = byte === byteOf('p') ? openUpstreams(scope, node) : [];
   if (upstreams.length > 0) {
     const movedBy = `It is decided when ${listInWords(upstreams)} ${upstreams.length === 1 ? 'is' : 'are'} over.`;
@@ -83,13 +89,34 @@ function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined
   return { movedBy: 'The next pass takes it on; that is at most one tick away.' };
 }
 
+function queueMover({ run }: RunScope, node: CompiledNode, byte: number): Mover {
+  const until = indexRun(run).queued.get(node.index)?.until;
+  const deadline = until === undefined ? {} : { deadline: toIsoTime(until) };
+  if (byte === byteOf('n')) return { movedBy: missingEngine(node), engine: node.engine, ...deadline };
+  return { movedBy: 'The next pass takes it on; that is at most one tick away.', ...deadline };
+}
+
+function missingEngine({ engine }: CompiledNode): string {
+  return `Register an engine named ${inQuotes(engine)}, or stop the run.`;
+}
+
+function mapMover(scope: RunScope, node: CompiledNode, map: MapState): Mover {
+  const { underWay, left, nextAttemptAt } = tallyMap(scope, map);
+  const engine = left > 0 && holdOf(scope, node, map).reason === 'NoEngine' ? { engine: node.engine } : {};
+  if (underWay > 0) return { movedBy: 'The ends of the executions of its items.', ...engine };
+  if (engine.engine !== undefined) return { movedBy: missingEngine(node), ...engine };
+  if (nextAttemptAt === undefined) return { movedBy: 'The next pass takes it on; that is at most one tick away.' };
+  const next = toIsoTime(nextAttemptAt);
+  return { movedBy: `The next attempt of an item starts by itself at ${next}.`, nextAttemptAt: next };
+}
+
 function retryMover(flight: Flight): Mover {
   const nextAttemptAt = toIsoTime(flight.pollAt);
   return { movedBy: `Its next attempt starts by itself at ${nextAttemptAt}.`, nextAttemptAt };
 }
 
 function executionMover(scope: RunScope, node: CompiledNode, flight: Flight): Mover {
-  const executionArn = executionArnOf(scope, node, flight.attempt, flight);
+  const executionArn = executionArnOf(scope, node, flight, flight);
   const arn = executionArn === undefined ? {} : { executionArn };
   if (flight.ending) return { movedBy: 'The end of its execution, which has been told to stop.', ...arn };
   if (flight.throttled) {

@@ -8,6 +8,7 @@ export type ExecutionStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 /** What an execution said at its end: stored once per attempt, and what is stored first stands. */
 export interface AttemptResult {
   readonly node: number;
+  readonly item?: number | undefined;
   readonly attempt: number;
   readonly status: ExecutionStatus;
   /** JSON text, for SUCCEEDED. */
@@ -22,6 +23,7 @@ export interface AttemptResult {
 /** What a look at an execution that has not ended gave. */
 export interface Observation {
   readonly node: number;
+  readonly item?: number | undefined;
   readonly attempt: number;
   /** `unanswered`: the question failed or was throttled, which says nothing about the execution. */
   readonly seen: 'running' | 'missing' | 'unanswered';
@@ -32,6 +34,7 @@ export interface Observation {
 /** What StartExecution answered for an attempt. */
 export interface StartAnswer {
   readonly node: number;
+  readonly item?: number | undefined;
   readonly attempt: number;
   /** `exists`: started before, by the same name. `later`: throttled or unanswered; to be asked again. */
   readonly answer: 'started' | 'exists' | 'later' | 'refused';
@@ -48,17 +51,18 @@ export type Evaluation =
 /** An evaluation that a step needs before it can decide. */
 export interface Wanted {
   readonly key: string;
-  readonly what: 'when' | 'params' | 'output';
+  readonly what: 'when' | 'items' | 'cache' | 'params' | 'branch' | 'output';
   /** Index of the node; -1 for the run's output. */
   readonly node: number;
+  readonly item?: number | undefined;
   readonly attempt: number;
   /** What `$now()` answers (ms since the epoch). */
   readonly at: number;
 }
 
 /** The key under which a wanted evaluation comes back. */
-export function evaluationKey(what: Wanted['what'], node: number, attempt: number): string {
-  return `${what}/${node}/${attempt}`;
+export function evaluationKey(what: Wanted['what'], node: number, attempt: number, item?: number): string {
+  return item === undefined ? `${what}/${node}/${attempt}` : `${what}/${node}/${item}/${attempt}`;
 }
 
 /** An engine as a step sees it. */
@@ -83,5 +87,5 @@ export interface Facts {
 
 /** What a pass has to do after its commit. Each is idempotent. */
 export type Command =
-  | { readonly kind: 'start'; readonly node: number; readonly attempt: number }
-  | { readonly kind: 'stop'; readonly node: number; readonly attempt: number };
+  | { readonly kind: 'start'; readonly node: number; readonly item?: number | undefined; readonly attempt: number }
+  | { readonly kind: 'stop'; readonly node: number; readonly item?: number | undefined; readonly attempt: number };

@@ -11,6 +11,7 @@ const index = z.int().nonnegative();
 
 const columns = z.strictObject({
   n: z.array(z.int()), // node, each after the one before
+  j: z.array(z.int()).optional(), // item and 1, or 0 for none: each after the one before; absent where all are 0
   a: z.array(index), // attempt
   p: z.array(z.int().min(0).max(3)), // phase
   s: z.array(time), // startedAt: since creation, each after the one before
@@ -37,8 +38,8 @@ const columns = z.strictObject({
 /** The schema of packed flights. */
 export const packedFlights = columns.refine(hasEvenColumns, 'columns of unequal length');
 
-function hasEvenColumns({ x: _sparse, ...dense }: z.output<typeof columns>): boolean {
-  return Object.values(dense).every((column) => column.length === dense.n.length);
+function hasEvenColumns({ x: _sparse, j: items, ...dense }: z.output<typeof columns>): boolean {
+  return [items ?? dense.n, ...Object.values(dense)].every((column) => column.length === dense.n.length);
 }
 
 /** Writes flights; `created` is the run's creation (ms since the epoch). */
@@ -49,6 +50,9 @@ export function packFlights(flights: readonly Flight[], created: number): z.inpu
   });
   return {
     n: toDistances(flights.map((flight) => flight.node)),
+    ...(flights.some(({ item }) => item !== undefined) && {
+      j: toDistances(flights.map(({ item }) => (item === undefined ? 0 : item + 1))),
+    }),
     a: flights.map((flight) => flight.attempt),
     p: flights.map((flight) => PHASES.indexOf(flight.phase)),
     s: toDistances(flights.map((flight) => flight.startedAt - created)),
@@ -75,11 +79,14 @@ export function unpackFlights(packed: z.output<typeof packedFlights>, created: n
   const extras = new Map(packed.x);
   const started = fromDistances(packed.s);
   const polls = fromDistances(packed.o);
+  const items = packed.j && fromDistances(packed.j);
   return fromDistances(packed.n).map((node, at) => {
     const startedAt = (started[at] as number) + created;
     const extra = extras.get(at);
+    const item = items?.[at] ?? 0;
     return {
       node,
+      ...(item > 0 && { item: item - 1 }),
       attempt: packed.a[at] as number,
       phase: PHASES[packed.p[at] as number] as Flight['phase'],
       startedAt,

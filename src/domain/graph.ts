@@ -2,11 +2,27 @@
  * A definition made ready to run: defaults filled in, nodes in topological order, edges as index lists.
  * Every later step speaks of a node by its index here, which depends on the revision alone.
  */
-import type { NodeDefinition, PipelineDefinition, RetryDefinition, TriggerRule } from './definition.ts';
+import type { MapDefinition, NodeDefinition, PipelineDefinition, RetryDefinition, TriggerRule } from './definition.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type RetryPolicy, toRetryPolicy } from './retry.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 24 * 3600;
+const DEFAULT_TTL_SECONDS = 24 * 3600;
+const DEFAULT_MAP_CONCURRENCY = 100;
+
+/** A cache with its defaults filled in. */
+export interface CompiledCache {
+  readonly key: Json;
+  readonly ttlMs: number;
+}
+
+/** A map with its defaults filled in. */
+export interface CompiledMap {
+  readonly items: Json;
+  readonly maxConcurrency: number;
+  readonly toleratedFailurePercentage: number;
+  readonly toleratedFailureCount: number;
+}
 
 /** A node with its defaults filled in. */
 export interface CompiledNode {
@@ -16,10 +32,15 @@ export interface CompiledNode {
   readonly engine: string;
   readonly trigger: TriggerRule;
   readonly when: string | undefined;
+  readonly map: CompiledMap | undefined;
+  readonly branch: string | undefined;
+  readonly cache: CompiledCache | undefined;
   readonly params: JsonObject;
   readonly retry: RetryPolicy;
   /** Longest time of one attempt, in milliseconds. */
   readonly timeoutMs: number;
+  /** Longest time in QUEUED, in milliseconds. */
+  readonly queueTimeoutMs: number | undefined;
   readonly allowFailure: boolean;
   readonly upstreams: readonly number[];
   readonly downstreams: readonly number[];
@@ -84,12 +105,25 @@ function compileNode(
     engine: node.engine ?? 'lambda',
     trigger: node.trigger ?? 'all_success',
     when: node.when,
+    map: node.map && compileMap(node.map),
+    branch: node.branch,
+    cache: node.cache && { key: node.cache.key, ttlMs: (node.cache.ttlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 },
     params: node.params ?? {},
     retry: toRetryPolicy(retry),
     timeoutMs: timeoutSeconds * 1000,
+    queueTimeoutMs: node.queueTimeoutSeconds === undefined ? undefined : node.queueTimeoutSeconds * 1000,
     allowFailure: node.allowFailure ?? false,
     upstreams: upstreams[index] as readonly number[],
     downstreams: downstreams[index] as readonly number[],
+  };
+}
+
+function compileMap(map: MapDefinition): CompiledMap {
+  return {
+    items: map.items,
+    maxConcurrency: map.maxConcurrency ?? DEFAULT_MAP_CONCURRENCY,
+    toleratedFailurePercentage: map.toleratedFailurePercentage ?? 0,
+    toleratedFailureCount: map.toleratedFailureCount ?? 0,
   };
 }
 

@@ -1,4 +1,8 @@
-/** What happened in a run, in order, as the API shows it: one entry a node and change, with the run's revision number. */
+/**
+ * What happened in a run, in order, as the API shows it, with the run's revision number: one entry a node and change;
+ * items of a map that changed alike in one commit share an entry.
+ */
+import { type BranchView, viewBranch } from './branch-view.ts';
 import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
 import { type NodeState, statusOf } from './node-status.ts';
@@ -16,19 +20,28 @@ export interface HistoryEntry {
   readonly state: NodeState | RunStateName;
   readonly reason: Reason;
   readonly attempt?: number;
+  /** Indices of the items, where it is about items of a map. */
+  readonly items?: readonly number[];
+  /** What a branch chose, with its success. */
+  readonly branch?: BranchView;
   readonly error?: ErrorInfo;
   readonly by?: string;
 }
 
-/** The history from the creation of the run on. */
+/**
+ * The history from the creation of the run on.
+ * @param withItems whether it tells of the items of maps @default true
+ */
 export function* viewHistory(
   scope: RunScope,
   decisions: readonly Decision[],
+  withItems = true,
 ): Generator<HistoryEntry, void, undefined> {
   const { run } = scope;
   const by = run.trigger.by;
   yield { at: toIsoTime(run.createdAt), rev: 1, state: 'QUEUED', reason: 'Starting', ...(by !== undefined && { by }) };
   for (const decision of decisions) {
+    if (decision.items && !withItems) continue;
     if (decision.to === 'run') yield runEntry(decision);
     else for (const node of decision.nodes) yield nodeEntry(scope, decision, decision.to, node);
   }
@@ -45,15 +58,19 @@ function nodeEntry(
   to: Exclude<Decision['to'], 'run'>,
   node: number,
 ): HistoryEntry {
-  const { at, rev, attempt, error, by } = decision;
+  const { at, rev, attempt, items, error, by } = decision;
   const { state, reason } = statusOf(to);
+  const compiled = scope.pipeline.nodes[node] as CompiledNode;
+  const branch = to === 'S' ? viewBranch(scope, compiled) : undefined;
   return {
     at: toIsoTime(at),
     rev,
-    node: (scope.pipeline.nodes[node] as CompiledNode).id,
+    node: compiled.id,
     state,
     reason,
     ...(attempt > 0 && { attempt }),
+    ...(items && { items }),
+    ...(branch && { branch }),
     ...(error && { error }),
     ...(by !== undefined && { by }),
   };

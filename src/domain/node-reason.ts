@@ -1,22 +1,20 @@
-/** Why a node stands as it does: the reason for programs and the sentence for people. */
+/** Why a node, or an item of a map, stands as it does: the reason for programs and the sentence for people. */
+import { choiceInWords, countUpstreams, notChosenInWords, viewBranch } from './branch-view.ts';
 import { deadlineOf } from './due.ts';
 import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
-import { errorInWords, inQuotes, listInWords } from './names-in-words.ts';
+import { explainMap, holdOf } from './map-view.ts';
+import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
 import { byteOf, type NodeCode, type NodeState, statusOf } from './node-status.ts';
-import type { NodeStory } from './node-story.ts';
-import type { Reason } from './reasons.ts';
-import type { EndReason, ErrorInfo, Flight } from './run.ts';
+import type { ItemStory, NodeStory } from './node-story.ts';
+import type { Explanation } from './reasons.ts';
+import type { EndReason, ErrorInfo, Flight, MapState } from './run.ts';
+import { indexRun } from './run-index.ts';
 import type { RunScope } from './run-scope.ts';
+import { decideTrigger } from './trigger.ts';
 
 /** A start counts as under way after this time, whether or not Step Functions has confirmed it. */
 const STARTING_MS = 10_000;
-
-/** A reason and its sentence. */
-export interface Explanation {
-  readonly reason: Reason;
-  readonly message: string;
-}
 
 /** What is known about a node beside its status. */
 export interface NodeKnowledge {
@@ -28,13 +26,33 @@ export interface NodeKnowledge {
 
 /** Explains a node. */
 export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnowledge): Explanation {
-  const byte = scope.run.nodes.charCodeAt(node.index);
-  const { state, reason } = statusOf(byte);
+  const code = scope.run.nodes.charAt(node.index) as NodeCode;
+  const map = indexRun(scope.run).maps.get(node.index);
+  if (code === 'm' && map) return explainMap(scope, node, map);
+  const { state, reason } = statusOf(code);
+  if (state === 'PENDING') return { reason, message: pendingMessage(scope, node) };
+  if (state === 'QUEUED') return { reason, message: queuedMessage(scope, node) };
+  if (map) return { reason, message: mapEndMessage(scope, node, map, known) };
+  return explainAttempts(scope, node, code, known);
+}
+
+/** Explains an item of a map that has its list. */
+export function explainItem(
+  scope: RunScope,
+  node: CompiledNode,
+  map: MapState,
+  known: NodeKnowledge & { readonly story: ItemStory },
+): Explanation {
+  const { code } = known.story;
+  if (code !== undefined) return explainAttempts(scope, node, code, known);
+  const end = statusOf(scope.run.nodes.charCodeAt(node.index));
+  if (end.standing === 'open') return holdOf(scope, node, map);
+  return { reason: end.reason, message: `Never started: its map was over before, ${end.state}.` };
+}
+
+function explainAttempts(scope: RunScope, node: CompiledNode, code: NodeCode, known: NodeKnowledge): Explanation {
+  const { state, reason } = statusOf(code);
   switch (state) {
-    case 'PENDING':
-      return { reason, message: pendingMessage(scope, node) };
-    case 'QUEUED':
-      return { reason, message: queuedMessage(node, byte) };
     case 'RUNNING':
       return known.flight
         ? explainFlight(scope, node, known.flight)
@@ -42,7 +60,7 @@ export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnow
     case 'RETRY_WAIT':
       return { reason, message: retryMessage(node, known) };
     default:
-      return { reason, message: finalMessage(scope, node, state, known) };
+      return { reason, message: finalMessage(scope, node, code, known) };
   }
 }
 
@@ -72,9 +90,13 @@ function upstreamsOf(
   });
 }
 
-function queuedMessage(node: CompiledNode, byte: number): string {
-  if (byte === byteOf('n')) return `No engine named ${inQuotes(node.engine)} is registered.`;
-  return 'Ready; it starts when the run has room for another attempt.';
+function queuedMessage({ run }: RunScope, node: CompiledNode): string {
+  const until = indexRun(run).queued.get(node.index)?.until;
+  const limit = until === undefined ? '' : ` It is given up at ${toIsoTime(until)}.`;
+  if (run.nodes.charCodeAt(node.index) === byteOf('n')) {
+    return `No engine named ${inQuotes(node.engine)} is registered.${limit}`;
+  }
+  return `Ready; it starts when the run has room for another attempt.${limit}`;
 }
 
 function retryMessage(node: CompiledNode, { flight, error }: NodeKnowledge): string {
@@ -120,25 +142,50 @@ const ENDINGS: Record<EndReason, string> = {
   EngineError: 'its engine refused it',
 };
 
-function finalMessage(scope: RunScope, node: CompiledNode, state: NodeState, known: NodeKnowledge): string {
+/** How a map ended that had its list. */
+function mapEndMessage(scope: RunScope, node: CompiledNode, map: MapState, known: NodeKnowledge): string {
   const code = scope.run.nodes.charAt(node.index) as NodeCode;
+  const { state } = statusOf(code);
+  if (state === 'ABORTED') return abortedMessage(scope, code, true);
+  if (state !== 'SUCCEEDED') return `Failed${known.error ? `: ${errorInWords(known.error)}` : '.'}`;
+  if (map.total === 0) return 'Succeeded: its list is empty.';
+  const failed = map.failed > 0 ? `; ${countInWords(map.failed, 'failure')} tolerated` : '';
+  return `Succeeded: ${map.succeeded} of ${countInWords(map.total, 'item')}${failed}.`;
+}
+
+function finalMessage(scope: RunScope, node: CompiledNode, code: NodeCode, known: NodeKnowledge): string {
+  const { state } = statusOf(code);
   const attempt = known.story.attempts.at(-1)?.attempt ?? 0;
   switch (state) {
     case 'SUCCEEDED':
-      return attempt > 1 ? `Succeeded at attempt ${attempt}.` : 'Succeeded.';
+      return succeededMessage(scope, node, attempt);
     case 'SKIPPED':
-      return code === 'K'
-        ? `Skipped: its condition ${node.when ?? ''} is false.`
-        : `Skipped: its upstreams do not satisfy its trigger rule ${node.trigger}.`;
+      return skippedMessage(scope, node, code);
     case 'UPSTREAM_FAILED':
       return upstreamFailure(scope, node).message;
     case 'ABORTED':
-      return abortedMessage(scope, code, attempt);
+      return abortedMessage(scope, code, attempt > 0);
     default: {
       const told = known.error ? `: ${errorInWords(known.error)}` : '.';
+      if (code === 'Q') return `Given up: ${known.error?.message ?? 'not started in time'}.`;
       return attempt > 1 ? `Attempt ${attempt} of ${node.retry.maxAttempts} failed${told}` : `Failed${told}`;
     }
   }
+}
+
+function succeededMessage(scope: RunScope, node: CompiledNode, attempt: number): string {
+  const choice = viewBranch(scope, node);
+  const at = attempt > 1 ? ` at attempt ${attempt}` : '';
+  return `Succeeded${at}${choice ? `; it ${choiceInWords(choice)}` : ''}.`;
+}
+
+function skippedMessage(scope: RunScope, node: CompiledNode, code: NodeCode): string {
+  if (code === 'K') return `Skipped: its condition ${node.when ?? ''} is false.`;
+  if (code === 'B') return notChosenInWords(scope, node);
+  if (node.map && decideTrigger(node.trigger, countUpstreams(scope, node)) === 'run') {
+    return 'Skipped: its list comes from a node that was skipped.';
+  }
+  return `Skipped: its upstreams do not satisfy its trigger rule ${node.trigger}.`;
 }
 
 /** The error of a node that is UPSTREAM_FAILED: it names the upstreams that are bad. */
@@ -153,8 +200,8 @@ export function upstreamFailure(scope: RunScope, node: CompiledNode): ErrorInfo 
   return { name: 'Millrace.UpstreamFailed', message };
 }
 
-function abortedMessage(scope: RunScope, code: NodeCode, attempt: number): string {
-  const when = attempt > 0 ? '' : ' before it began';
+function abortedMessage(scope: RunScope, code: NodeCode, hasBegun: boolean): string {
+  const when = hasBegun ? '' : ' before it began';
   const by = scope.run.stop?.by;
   switch (code) {
     case 'O':

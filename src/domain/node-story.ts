@@ -1,10 +1,10 @@
 /**
- * What a run's decisions tell about each of its nodes: when it came to stand as it does, how often it was tried, and
- * what ended it. One walk over the decisions, linear in the changes of status that they hold.
+ * What a run's decisions tell about each of its nodes, and about each item of a map: when it came to stand as it does,
+ * how often it was tried, and what ended it. One walk over the decisions, linear in the changes that they hold.
  */
 import type { NodeCode } from './node-status.ts';
 import { isTerminal } from './node-status.ts';
-import type { Decision, ErrorInfo, RunRecord } from './run.ts';
+import type { Decision, ErrorInfo, MapState, RunRecord } from './run.ts';
 
 /** One attempt, as decisions tell it. Times are of the commits (ms since the epoch). */
 export interface AttemptStory {
@@ -32,6 +32,16 @@ export interface NodeStory {
   readonly error?: ErrorInfo;
   /** Who asked for the last decision. */
   readonly by?: string;
+  /** When a map got its list (ms since the epoch). */
+  readonly listedAt?: number;
+  /** How many items of a map are over, by their final status. */
+  readonly itemEnds?: ReadonlyMap<NodeCode, number>;
+}
+
+/** One item of a map, as decisions tell it. */
+export interface ItemStory extends NodeStory {
+  /** Its status; absent for an item that was never taken off the list. */
+  readonly code?: NodeCode;
 }
 
 interface Telling {
@@ -40,17 +50,23 @@ interface Telling {
   overAt?: number;
   error?: ErrorInfo;
   by?: string;
+  listedAt?: number;
+  itemEnds?: Map<NodeCode, number>;
+  code?: NodeCode;
+  /** Revision number that began the last attempt. */
+  begunIn?: number;
 }
 
 /**
- * All decisions of a run, in order: the history, then those that the run still holds. A pass that died between the
- * two leaves decisions in both places; each is given once.
+ * All decisions up to a run's revision, in order: the history, then those that the run still holds. A pass that died
+ * between the two leaves decisions in both places; each is given once. A history that was read after the run may know
+ * later decisions, which would not fit to it.
  */
 export function mergeDecisions(history: readonly Decision[], run: RunRecord): Decision[] {
   const merged = new Map<string, Decision>();
   for (const decision of [...history, ...run.decisions]) {
-    const { rev, to, attempt, nodes, state } = decision;
-    merged.set(`${rev}/${to}/${attempt}/${nodes[0] ?? state}`, decision);
+    const { rev, to, attempt, nodes, items, state } = decision;
+    if (rev <= run.rev) merged.set(`${rev}/${to}/${attempt}/${nodes[0] ?? state}/${items?.[0] ?? ''}`, decision);
   }
   return [...merged.values()].sort((a, b) => a.rev - b.rev);
 }
@@ -59,29 +75,73 @@ export function mergeDecisions(history: readonly Decision[], run: RunRecord): De
 export function tellStories(run: RunRecord, decisions: readonly Decision[]): readonly NodeStory[] {
   const stories = Array.from({ length: run.nodes.length }, (): Telling => ({ since: run.createdAt, attempts: [] }));
   for (const decision of decisions) {
-    if (decision.to === 'run') continue;
+    const { to, items } = decision;
+    if (to === 'run') continue;
     for (const node of decision.nodes) {
       const story = stories[node];
-      if (story) tell(story, decision, decision.to);
+      if (!story) continue;
+      if (items) countEnds(story, to, items.length);
+      else tell(story, decision, to);
     }
   }
   return stories;
 }
 
+function countEnds(story: Telling, to: NodeCode, items: number): void {
+  if (!isTerminal(to)) return;
+  story.itemEnds ??= new Map();
+  story.itemEnds.set(to, (story.itemEnds.get(to) ?? 0) + items);
+}
+
+/** The stories of all items of a map, by index. */
+export function tellItems(map: MapState, story: NodeStory, decisions: readonly Decision[]): readonly ItemStory[] {
+  const since = story.listedAt ?? story.since;
+  const items = Array.from({ length: map.total }, (): Telling => ({ since, attempts: [] }));
+  for (const decision of decisions) {
+    const { to } = decision;
+    if (to === 'run' || !decision.items || decision.nodes[0] !== map.node) continue;
+    for (const item of decision.items) {
+      const itemStory = items[item];
+      if (itemStory) tell(itemStory, decision, to);
+    }
+  }
+  return items;
+}
+
 function tell(story: Telling, decision: Decision, to: NodeCode): void {
+  story.code = to;
   story.since = decision.at;
   delete story.error;
   delete story.by;
   if (decision.error) story.error = decision.error;
   if (decision.by !== undefined) story.by = decision.by;
+  if (to === 'm') story.listedAt = decision.at;
   if (isTerminal(to)) story.overAt = decision.at;
-  if (decision.attempt === 0) return;
+  if (decision.attempt > 0) tellAttempt(story, decision, to);
+}
+
+function tellAttempt(story: Telling, { attempt, at, rev, error }: Decision, to: NodeCode): void {
   if (to === 'r') {
-    story.attempts.push({ attempt: decision.attempt, startedAt: decision.at });
+    story.attempts.push({ attempt, startedAt: at });
+    story.begunIn = rev;
     return;
   }
-  const end = { at: decision.at, to, ...(decision.error && { error: decision.error }) };
   const last = story.attempts.at(-1);
-  if (last?.attempt === decision.attempt) story.attempts[story.attempts.length - 1] = { ...last, end };
-  else story.attempts.push({ attempt: decision.attempt, end });
+  if (last?.attempt !== attempt) {
+    if (!isNoEnd(to)) story.attempts.push({ attempt, end: toEnd(at, to, error) });
+  } else if (story.begunIn === rev) {
+    // A start is carried out after its commit: one that the same commit took back was never made.
+    story.attempts.pop();
+  } else if (!last.end) {
+    story.attempts[story.attempts.length - 1] = { ...last, end: toEnd(at, to, error) };
+  }
+}
+
+/** What ends an item or a node between two attempts, or before the first, ends no attempt. */
+function isNoEnd(to: NodeCode): boolean {
+  return to === 'A' || to === 'f' || to === 'd';
+}
+
+function toEnd(at: number, to: NodeCode, error: ErrorInfo | undefined): NonNullable<AttemptStory['end']> {
+  return { at, to, ...(error && { error }) };
 }

@@ -46,3 +46,9 @@ export const REASONS = [
 
 /** One of {@link REASONS}. */
 export type Reason = (typeof REASONS)[number];
+
+/** A reason for programs and the sentence for people. */
+export interface Explanation {
+  readonly reason: Reason;
+  readonly message: string;
+}

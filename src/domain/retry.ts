@@ -28,9 +28,28 @@ export function toRetryPolicy(retry: RetryDefinition | undefined): RetryPolicy {
   };
 }
 
+/** Errors of an output that is too large. `Function.ResponseSizeTooLarge` is Lambda's, for more than 6 MB. */
+const TOO_LARGE: ReadonlySet<string> = new Set([
+  'Millrace.PayloadTooLarge',
+  'States.DataLimitExceeded',
+  'Function.ResponseSizeTooLarge',
+]);
+
+/** Whether an error says that a payload or an output is too large (C64). */
+export function isTooLarge(errorName: string): boolean {
+  return TOO_LARGE.has(errorName);
+}
+
+/** Errors of an output that no second attempt makes better: what it is made of cannot be carried at all (C64, C65, C67). */
+function isFinal(errorName: string): boolean {
+  return (
+    isTooLarge(errorName) || errorName === 'Millrace.InvalidOutput' || errorName === 'Millrace.UnserializableOutput'
+  );
+}
+
 /** Whether an attempt that failed with this error is followed by another one. */
 export function isRetried(policy: RetryPolicy, attempt: number, errorName: string): boolean {
-  if (attempt >= policy.maxAttempts) return false;
+  if (attempt >= policy.maxAttempts || isFinal(errorName)) return false;
   if (policy.notOn.some((name) => matchesError(name, errorName))) return false;
   return policy.on.some((name) => matchesError(name, errorName));
 }

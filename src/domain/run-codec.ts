@@ -6,6 +6,17 @@
 import * as z from 'zod';
 import { fromDistances, toDistances } from './distances.ts';
 import { packedFlights, packFlights, unpackFlights } from './flight-codec.ts';
+import {
+  packBranch,
+  packedBranch,
+  packedMap,
+  packedQueued,
+  packMap,
+  packQueued,
+  unpackBranch,
+  unpackMap,
+  unpackQueued,
+} from './map-codec.ts';
 import { isVector, type NodeCode } from './node-status.ts';
 import { REASONS } from './reasons.ts';
 import { type Decision, RUN_SCHEMA_VERSION, type RunRecord } from './run.ts';
@@ -28,9 +39,18 @@ const packedDecision = z.tuple([
       w: z.enum(REASONS).optional(),
       r: error.optional(),
       b: z.string().optional(),
+      i: z.array(z.int()).optional(), // items, each after the one before
     })
     .optional(),
 ]);
+
+const packedParent = z.strictObject({
+  run: z.string(),
+  nonce: z.string(),
+  node: index,
+  item: index.optional(),
+  attempt: index,
+});
 
 const packedRun = z.strictObject({
   p: z.string(),
@@ -46,12 +66,18 @@ const packedRun = z.strictObject({
   t: z.strictObject({
     type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
     by: z.string().optional(),
+    runId: z.string().optional(),
   }),
+  P: packedParent.optional(),
+  D: index.optional(),
   g: z.array(z.tuple([z.string(), z.string()])).optional(),
   h: z.string(),
   x: z.string().refine(isVector, 'not a vector of node statuses'),
   m: z.array(z.string()),
   f: packedFlights.optional(),
+  M: z.array(packedMap).optional(),
+  B: z.array(packedBranch).optional(),
+  Q: z.array(packedQueued).optional(),
   o: z
     .strictObject({
       kind: z.enum(['user', 'timeout', 'failFast']),
@@ -111,11 +137,16 @@ export function packRun(run: RunRecord): PackedRun {
     b: run.startedAt === undefined ? undefined : run.startedAt - run.createdAt,
     e: run.endedAt === undefined ? undefined : run.endedAt - run.createdAt,
     t: run.trigger,
+    P: run.parent,
+    D: run.depth,
     g: run.tags.length > 0 ? run.tags.map(([key, value]) => [key, value]) : undefined,
     h: run.inputHash,
     x: run.nodes,
     m: [...run.machines],
     f: run.flights.length > 0 ? packFlights(run.flights, run.createdAt) : undefined,
+    M: run.maps?.map(packMap),
+    B: run.branches?.map(packBranch),
+    Q: run.queued?.map((entry) => packQueued(entry, run.createdAt)),
     o: run.stop,
     F: run.firstBad,
     E: run.error,
@@ -169,12 +200,21 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     createdAt: created,
     ...(packed.b !== undefined && { startedAt: packed.b + created }),
     ...(packed.e !== undefined && { endedAt: packed.e + created }),
-    trigger: { type: packed.t.type, ...(packed.t.by !== undefined && { by: packed.t.by }) },
+    trigger: {
+      type: packed.t.type,
+      ...(packed.t.by !== undefined && { by: packed.t.by }),
+      ...(packed.t.runId !== undefined && { runId: packed.t.runId }),
+    },
+    ...(packed.P && { parent: packed.P }),
+    ...(packed.D !== undefined && { depth: packed.D }),
     tags: packed.g ?? [],
     inputHash: packed.h,
     nodes: packed.x,
     machines: packed.m,
     flights: packed.f ? unpackFlights(packed.f, created) : [],
+    ...(packed.M && { maps: packed.M.map(unpackMap) }),
+    ...(packed.B && { branches: packed.B.map(unpackBranch) }),
+    ...(packed.Q && { queued: packed.Q.map((entry) => unpackQueued(entry, created)) }),
     ...(packed.o && {
       stop: { kind: packed.o.kind, at: packed.o.at, ...(packed.o.by !== undefined && { by: packed.o.by }) },
     }),
@@ -193,6 +233,7 @@ function packDecision(decision: Decision, created: number): z.input<typeof packe
     ...(decision.reason && { w: decision.reason }),
     ...(decision.error && { r: decision.error }),
     ...(decision.by !== undefined && { b: decision.by }),
+    ...(decision.items && { i: toDistances(decision.items) }),
   };
   return [
     decision.at - created,
@@ -216,6 +257,7 @@ function unpackDecision(packed: z.output<typeof packedDecision>, created: number
     ...(extra?.w && { reason: extra.w }),
     ...(extra?.r && { error: extra.r }),
     ...(extra?.b !== undefined && { by: extra.b }),
+    ...(extra?.i && { items: fromDistances(extra.i) }),
   };
 }
 

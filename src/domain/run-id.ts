@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from './json.ts';
+import type { ParentAttempt } from './run.ts';
 
 /** What asked for a run: a caller with a key of its own choice, or an event with its id. */
 export type RunCause =
@@ -18,6 +19,12 @@ const IDEMPOTENCY_KEY = /^\P{C}{1,255}$/u;
 export function deriveRunId(pipeline: string, incarnation: string, cause: RunCause): string {
   const name = cause.kind === 'key' ? cause.key : cause.eventId;
   const text = canonicalJson([pipeline, incarnation, cause.kind, name]);
+  return toBase32(createHash('sha256').update(text).digest()).slice(0, RUN_ID_LENGTH);
+}
+
+/** The id of the run that an attempt of a `pipeline` node makes: its own for each attempt (C55). */
+export function childRunId({ run, nonce, node, item, attempt }: ParentAttempt): string {
+  const text = canonicalJson(['child', run, nonce, node, item ?? null, attempt]);
   return toBase32(createHash('sha256').update(text).digest()).slice(0, RUN_ID_LENGTH);
 }
 

@@ -16,11 +16,6 @@ export interface RunScope {
   readonly engines: ReadonlyMap<string, EngineFact>;
 }
 
-/** The flights of a run by node index. */
-export function flightsByNode(run: RunRecord): ReadonlyMap<number, Flight> {
-  return new Map(run.flights.map((flight) => [flight.node, flight]));
-}
-
 /**
  * The ARN of an attempt's execution. A run keeps the state machine of an attempt only while it is under way; after
  * that it is the only one that the run used, or the one that the node's engine has now.
@@ -28,14 +23,14 @@ export function flightsByNode(run: RunRecord): ReadonlyMap<number, Flight> {
 export function executionArnOf(
   scope: RunScope,
   node: CompiledNode,
-  attempt: number,
+  { attempt, item }: { readonly attempt: number; readonly item?: number | undefined },
   flight?: Flight,
 ): string | undefined {
   const { run } = scope;
   const pinned = flight?.attempt === attempt ? run.machines[flight.machine] : undefined;
   const machine = pinned ?? (run.machines.length === 1 ? run.machines[0] : presentMachine(scope, node));
   if (machine === undefined) return undefined;
-  const key = { run: run.id, nonce: run.nonce, node: node.index, attempt };
+  const key = { run: run.id, nonce: run.nonce, node: node.index, item, attempt };
   return toExecutionArn(machine, toExecutionName(scope.installation, key));
 }
 

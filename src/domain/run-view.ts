@@ -3,8 +3,9 @@ import { STOPPED_FROM_OUTSIDE } from './attempt-view.ts';
 import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
 import type { Json } from './json.ts';
+import { mapProgress } from './map-view.ts';
 import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
-import { byteOf, type NodeState, statusOf } from './node-status.ts';
+import { byteOf, isTerminal, type NodeState, statusOf } from './node-status.ts';
 import type { Reason } from './reasons.ts';
 import { type ErrorInfo, isRunOver, type RunRecord, type RunStateName, type RunTrigger } from './run.ts';
 import type { RunScope } from './run-scope.ts';
@@ -32,7 +33,7 @@ export interface RunView {
   readonly endedAt?: string;
   readonly trigger: RunTrigger;
   readonly tags: { readonly [key: string]: string };
-  /** 0 to 1: the mean over its nodes. */
+  /** 0 to 1: the mean over its nodes; a map counts by the share of its items that are over. */
   readonly progress: number;
   /** Nodes by state; states that no node has are left out. */
   readonly counts: { readonly [state in NodeState]?: number };
@@ -64,7 +65,7 @@ export function viewRun(
     ...(run.endedAt !== undefined && { endedAt: toIsoTime(run.endedAt) }),
     trigger: run.trigger,
     tags: Object.fromEntries(run.tags),
-    progress: progressOf(run),
+    progress: progressOf(scope),
     counts: Object.fromEntries(counts),
     rev: run.rev,
   };
@@ -80,8 +81,12 @@ export function countStates(run: RunRecord): Map<NodeState, number> {
   return counts;
 }
 
-function progressOf(run: RunRecord): number {
-  return run.nodes.length === 0 ? 1 : overCount(run) / run.nodes.length;
+function progressOf(scope: RunScope): number {
+  const { run } = scope;
+  if (run.nodes.length === 0) return 1;
+  const openMaps = (run.maps ?? []).filter((map) => !isTerminal(run.nodes.charCodeAt(map.node)));
+  const inMaps = openMaps.reduce((sum, map) => sum + mapProgress(scope, map), 0);
+  return (overCount(run) + inMaps) / run.nodes.length;
 }
 
 function overCount(run: RunRecord): number {

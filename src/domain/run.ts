@@ -33,6 +33,8 @@ export type EndReason = 'Stopped' | 'FailFast' | 'RunTimedOut' | 'TimedOut' | 'E
  */
 export interface Flight {
   readonly node: number;
+  /** Index of the item, for an item of a map. */
+  readonly item?: number | undefined;
   /** From 1. In phase `retry`, the number of the attempt that failed. */
   readonly attempt: number;
   readonly phase: 'starting' | 'running' | 'stopping' | 'retry';
@@ -69,6 +71,8 @@ export interface Decision {
   readonly to: NodeCode | 'run';
   /** Indices of the nodes, rising. Empty for the run itself. */
   readonly nodes: readonly number[];
+  /** Indices of the items, rising, where it is about items of the one map in `nodes`. */
+  readonly items?: readonly number[];
   /** Number of the attempt that it concerns; 0 where there is none. */
   readonly attempt: number;
   /** The run's new state, for `run`. */
@@ -80,10 +84,50 @@ export interface Decision {
   readonly by?: string;
 }
 
+/** How far a map has come. The run alone decides which item starts; what items gave are results of their own. */
+export interface MapState {
+  readonly node: number;
+  /** Number of items. */
+  readonly total: number;
+  /** Index of the first item that was not started yet. */
+  readonly next: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Key of the stored list. */
+  readonly list: string;
+  /** The failed item with the lowest index. */
+  readonly firstBad?: { readonly item: number; readonly error: ErrorInfo };
+}
+
+/** What a branch node chose: the only direct downstreams for which it counts as a success. */
+export interface BranchChoice {
+  readonly node: number;
+  readonly chosen: readonly number[];
+}
+
+/** A node that may not wait for ever to be started. */
+export interface QueuedNode {
+  readonly node: number;
+  /** Since when it is QUEUED, and until when it may be (ms since the epoch). */
+  readonly since: number;
+  readonly until: number;
+}
+
 /** What made a run. */
 export interface RunTrigger {
   readonly type: 'api' | 'schedule' | 'event' | 'rerun' | 'backfill' | 'pipeline';
   readonly by?: string;
+  /** The run that it comes from: the parent of a child, the first run of a re-run. */
+  readonly runId?: string;
+}
+
+/** The attempt, in another run, whose execution this run is. */
+export interface ParentAttempt {
+  readonly run: string;
+  readonly nonce: string;
+  readonly node: number;
+  readonly item?: number | undefined;
+  readonly attempt: number;
 }
 
 /** An order to end a run early: by a user, by its own deadline, or by `failFast`. The first one stands. */
@@ -113,6 +157,10 @@ export interface RunRecord {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly trigger: RunTrigger;
+  /** For a run that a `pipeline` node started. */
+  readonly parent?: ParentAttempt;
+  /** How many runs stand above it. @default 0 */
+  readonly depth?: number;
   readonly tags: readonly (readonly [string, string])[];
   /** Hash of the input, to tell a repeated start from another one under the same key. */
   readonly inputHash: string;
@@ -120,8 +168,13 @@ export interface RunRecord {
   readonly nodes: string;
   /** ARNs of the state machines that its attempts were started on. */
   readonly machines: readonly string[];
-  /** By node index, rising. */
+  /** By node index, then by item, rising. */
   readonly flights: readonly Flight[];
+  /** Maps that have their list, by node index. */
+  readonly maps?: readonly MapState[];
+  readonly branches?: readonly BranchChoice[];
+  /** Nodes in QUEUED that have a limit of that time. */
+  readonly queued?: readonly QueuedNode[];
   readonly stop?: StopOrder;
   /** The bad node that stands first in topological order, allowed failures and followers of failures apart. */
   readonly firstBad?: { readonly node: number; readonly error: ErrorInfo };

@@ -1,11 +1,14 @@
 /** The sweep: decides nodes whose upstreams allow it, in topological order, and starts what is ready. */
-import { type Draft, decideNode, putFlight } from './draft.ts';
+import { isUnchosen } from './branches.ts';
+import { type Draft, decideItem, decideNode, flightKey, flightsOf, putFlight } from './draft.ts';
 import { nextPollAt } from './due.ts';
-import { type Evaluation, evaluationKey } from './facts.ts';
-import type { CompiledNode } from './graph.ts';
+import { evaluated } from './evaluated.ts';
+import type { Evaluation } from './facts.ts';
+import type { CompiledMap, CompiledNode } from './graph.ts';
 import type { Json } from './json.ts';
+import { expandMap, isMapFailing, settleItem } from './maps.ts';
 import { byteOf, type NodeCode, statusOf } from './node-status.ts';
-import type { ErrorInfo, Flight } from './run.ts';
+import type { ErrorInfo, Flight, MapState } from './run.ts';
 import { decideTrigger, type UpstreamCounts } from './trigger.ts';
 
 const PENDING = byteOf('p');
@@ -13,6 +16,7 @@ const READY = byteOf('q');
 const CONDITION_PASSED = byteOf('y');
 const NO_ENGINE = byteOf('n');
 const RETRY_WAIT = byteOf('w');
+const MAP = byteOf('m');
 
 /** Marks every node that nothing stands above, or that runs whatever stands above it: the beginning of a run. */
 export function markBeginnings(draft: Draft): void {
@@ -26,22 +30,23 @@ export function markBeginnings(draft: Draft): void {
  * are still to come, so one pass settles every consequence.
  */
 export function sweep(draft: Draft): void {
-  let handled = 0;
+  let left = draft.options.maxDecisions;
   for (const node of draft.pipeline.nodes) {
     if (draft.dirty[node.index] === 1 && draft.nodes[node.index] === PENDING) applyTrigger(draft, node);
-    if (!isStartable(draft, node.index)) continue;
-    if (handled >= draft.options.maxDecisions) {
-      draft.again = true;
-      continue;
-    }
-    if (advance(draft, node)) handled += 1;
+    if (isStartable(draft, node.index)) left -= advance(draft, node, left);
+    if (isQueued(draft, node.index)) keepWaiting(draft, node);
   }
 }
 
 function isStartable(draft: Draft, index: number): boolean {
   const byte = draft.nodes[index];
-  if (byte === READY || byte === CONDITION_PASSED || byte === NO_ENGINE) return true;
+  if (isQueued(draft, index) || byte === MAP) return true;
   return byte === RETRY_WAIT && (draft.flights.get(index) as Flight).pollAt <= draft.now;
+}
+
+function isQueued(draft: Draft, index: number): boolean {
+  const byte = draft.nodes[index];
+  return byte === READY || byte === CONDITION_PASSED || byte === NO_ENGINE;
 }
 
 function applyTrigger(draft: Draft, node: CompiledNode): void {
@@ -52,7 +57,7 @@ function applyTrigger(draft: Draft, node: CompiledNode): void {
       decideNode(draft, node.index, 'q');
       return;
     case 'skip':
-      decideNode(draft, node.index, 'k');
+      decideNode(draft, node.index, node.upstreams.some((up) => isUnchosen(draft, up, node.index)) ? 'B' : 'k');
       return;
     case 'upstreamFailed':
       decideNode(draft, node.index, upstreamFailedCode(draft, node));
@@ -62,8 +67,9 @@ function applyTrigger(draft: Draft, node: CompiledNode): void {
 function countUpstreams(draft: Draft, node: CompiledNode): UpstreamCounts {
   const counts = { total: node.upstreams.length, success: 0, skipped: 0, bad: 0, stopped: 0 };
   for (const upstream of node.upstreams) {
-    const standing = statusOf(draft.nodes[upstream] as number).standing;
-    if (standing !== 'open') counts[standing] += 1;
+    const { standing } = statusOf(draft.nodes[upstream] as number);
+    if (standing === 'success' && isUnchosen(draft, upstream, node.index)) counts.skipped += 1;
+    else if (standing !== 'open') counts[standing] += 1;
   }
   return counts;
 }
@@ -78,30 +84,51 @@ function upstreamFailedCode(draft: Draft, node: CompiledNode): NodeCode {
   return 'u';
 }
 
-/** Takes a ready node as far as it goes: condition, engine, parameters, start. Tells whether that cost a decision. */
-function advance(draft: Draft, node: CompiledNode): boolean {
-  const byte = draft.nodes[node.index];
-  if (byte === READY && node.when !== undefined) {
-    const condition = evaluated(draft, node, 'when', 1);
-    if (!condition) return true;
-    if (!applyCondition(draft, node, node.when, condition)) return true;
+/** A node that waits keeps its place until its limit is over (C37, C97). */
+function keepWaiting(draft: Draft, node: CompiledNode): void {
+  if (node.queueTimeoutMs === undefined) return;
+  const entry = draft.queued.get(node.index);
+  if (!entry) {
+    draft.changed = true;
+    draft.queued.set(node.index, { node: node.index, since: draft.now, until: draft.now + node.queueTimeoutMs });
+  } else if (draft.now >= entry.until) {
+    const seconds = node.queueTimeoutMs / 1000;
+    decideNode(draft, node.index, 'Q', 0, {
+      name: 'Millrace.QueueTimeout',
+      message: `not started within ${seconds} s`,
+    });
+  }
+}
+
+/**
+ * Takes a ready node as far as it goes: condition, engine, list, parameters, start.
+ * @param left starts and evaluations that this commit may still hold
+ * @returns how many it took
+ */
+function advance(draft: Draft, node: CompiledNode, left: number): number {
+  if (left <= 0) {
+    draft.again = true;
+    return 0;
+  }
+  if (draft.nodes[node.index] === READY && node.when !== undefined) {
+    const condition = evaluated(draft, 'when', { node: node.index, attempt: 1 });
+    if (!condition || !applyCondition(draft, node, node.when, condition)) return 1;
   }
   const engine = draft.facts.engines.get(node.engine);
   if (!engine) {
-    if (byte === READY || byte === CONDITION_PASSED) decideNode(draft, node.index, 'n');
-    return false;
+    if (draft.nodes[node.index] === READY || draft.nodes[node.index] === CONDITION_PASSED) {
+      decideNode(draft, node.index, 'n');
+    }
+    return 0;
   }
+  if (node.map) return advanceMap(draft, node, node.map, engine.stateMachineArn, left);
   const failed = draft.flights.get(node.index);
   if (!failed && draft.flights.size >= draft.options.maxFlights) {
     if (draft.nodes[node.index] !== CONDITION_PASSED) decideNode(draft, node.index, 'y');
-    return false;
+    return 0;
   }
-  const attempt = failed ? failed.attempt + 1 : 1;
-  const params = evaluated(draft, node, 'params', attempt);
-  if (!params) return true;
-  if (params.ok) start(draft, node, attempt, engine.stateMachineArn);
-  else failBeforeStart(draft, node, attempt, params.error);
-  return true;
+  startAttempt(draft, node, { node: node.index, attempt: failed ? failed.attempt + 1 : 1 }, engine.stateMachineArn);
+  return 1;
 }
 
 /** A condition must give true or false; nothing else is taken for either. */
@@ -121,28 +148,81 @@ function notBoolean(expression: string, value: Json): ErrorInfo {
   return { name: 'Millrace.ExpressionError', message: `when ${expression} must give true or false, it gave ${shown}` };
 }
 
-/** The evaluation asked for, if this step has it; else it is put on the list of what is wanted. */
-function evaluated(draft: Draft, node: CompiledNode, what: 'when' | 'params', attempt: number): Evaluation | undefined {
-  const key = evaluationKey(what, node.index, attempt);
-  const known = draft.facts.evaluations?.get(key);
-  if (known) return known;
-  if (draft.facts.evaluationsClosed) draft.again = true;
-  else draft.wanted.push({ key, what, node: node.index, attempt, at: draft.now });
-  return undefined;
+/** Gives a map its list, and starts items: those that are to be tried again first, then the next of the list. */
+function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, machineArn: string, left: number): number {
+  if (draft.nodes[node.index] !== MAP) {
+    const items = evaluated(draft, 'items', { node: node.index, attempt: 1 });
+    if (!items) return 1;
+    expandMap(draft, node, items);
+  }
+  let used = 1;
+  const isOpen = () => draft.nodes[node.index] === MAP && !isMapFailing(draft, draft.maps.get(node.index) as MapState);
+  for (const flight of isOpen() ? flightsOf(draft, node.index) : []) {
+    if (flight.phase !== 'retry' || flight.pollAt > draft.now || !isOpen()) continue;
+    if (used >= left) break;
+    startAttempt(draft, node, { node: node.index, item: flight.item, attempt: flight.attempt + 1 }, machineArn);
+    used += 1;
+  }
+  // What is only wanted is no flight yet, and counts all the same.
+  let underWay = isOpen() ? flightsOf(draft, node.index).length : 0;
+  let flights = draft.flights.size;
+  for (let next = nextItem(draft, node); isOpen() && next < totalItems(draft, node); next++) {
+    if (underWay >= map.maxConcurrency || flights >= draft.options.maxFlights) break;
+    if (used >= left) {
+      draft.again = true;
+      break;
+    }
+    const became = startAttempt(draft, node, { node: node.index, item: next, attempt: 1 }, machineArn);
+    // Items start in order: one whose parameters cannot be had now holds up those behind it.
+    if (became === 'wanted' && draft.facts.evaluationsClosed) break;
+    used += 1;
+    if (became !== 'over') {
+      underWay += 1;
+      flights += 1;
+    }
+  }
+  return used;
 }
 
-function failBeforeStart(draft: Draft, node: CompiledNode, attempt: number, error: ErrorInfo): void {
-  draft.flights.delete(node.index);
-  decideNode(draft, node.index, error.name === 'Millrace.PayloadTooLarge' ? 'G' : 'X', attempt, error);
+function nextItem(draft: Draft, node: CompiledNode): number {
+  return draft.maps.get(node.index)?.next ?? 0;
 }
 
-function start(draft: Draft, node: CompiledNode, attempt: number, stateMachineArn: string): void {
-  let machine = draft.machines.indexOf(stateMachineArn);
-  if (machine < 0) machine = draft.machines.push(stateMachineArn) - 1;
-  decideNode(draft, node.index, 'r', attempt);
+function totalItems(draft: Draft, node: CompiledNode): number {
+  return draft.maps.get(node.index)?.total ?? 0;
+}
+
+interface Attempt {
+  readonly node: number;
+  readonly item?: number | undefined;
+  readonly attempt: number;
+}
+
+/** Starts an attempt once its parameters are known; parameters that fail, fail it without an execution. */
+function startAttempt(
+  draft: Draft,
+  node: CompiledNode,
+  attempt: Attempt,
+  machineArn: string,
+): 'started' | 'wanted' | 'over' {
+  if (node.cache && attempt.attempt === 1) {
+    const found = takeFromCache(draft, attempt);
+    if (found) return found;
+  }
+  const params = evaluated(draft, 'params', attempt);
+  if (!params) return 'wanted';
+  takeItem(draft, attempt);
+  if (!params.ok) {
+    const to = params.error.name === 'Millrace.PayloadTooLarge' ? 'G' : 'X';
+    settleBeforeStart(draft, attempt, to, params.error);
+    return 'over';
+  }
+  let machine = draft.machines.indexOf(machineArn);
+  if (machine < 0) machine = draft.machines.push(machineArn) - 1;
+  if (attempt.item === undefined) decideNode(draft, node.index, 'r', attempt.attempt);
+  else decideItem(draft, attempt, 'r');
   putFlight(draft, {
-    node: node.index,
-    attempt,
+    ...attempt,
     phase: 'starting',
     startedAt: draft.now,
     since: draft.now,
@@ -151,5 +231,35 @@ function start(draft: Draft, node: CompiledNode, attempt: number, stateMachineAr
     machine,
     confirmed: false,
   });
-  draft.commands.push({ kind: 'start', node: node.index, attempt });
+  draft.commands.push({ kind: 'start', ...attempt });
+  return 'started';
+}
+
+/** Ends an attempt that an earlier success makes needless; nothing where there is none, and it has to be started. */
+function takeFromCache(draft: Draft, attempt: Attempt): 'wanted' | 'over' | undefined {
+  const known = evaluated(draft, 'cache', attempt);
+  if (!known) return 'wanted';
+  if (known.ok && known.value !== true) return undefined;
+  takeItem(draft, attempt);
+  if (known.ok) settleBeforeStart(draft, { ...attempt, attempt: 0 }, 'C');
+  else settleBeforeStart(draft, attempt, 'X', known.error);
+  return 'over';
+}
+
+/** Takes an item off the list, unless it was taken before, for an earlier attempt. */
+function takeItem(draft: Draft, { node, item }: Attempt): void {
+  const map = draft.maps.get(node);
+  if (map && item === map.next) draft.maps.set(node, { ...map, next: map.next + 1 });
+}
+
+/** Ends a node, or an item of a map, of which no execution is started. */
+function settleBeforeStart(draft: Draft, attempt: Attempt, to: NodeCode, error?: ErrorInfo): void {
+  const { node, item } = attempt;
+  draft.flights.delete(flightKey(attempt));
+  if (item === undefined) {
+    decideNode(draft, node, to, attempt.attempt, error);
+    return;
+  }
+  decideItem(draft, attempt, to, error);
+  settleItem(draft, { node, item }, to, error);
 }

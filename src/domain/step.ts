@@ -3,13 +3,15 @@
  * Invariants: a terminal status never changes; nothing starts once a stop stands; a start is a command of the very
  * step that decided it; the outcome does not depend on the order of the facts.
  */
-import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd, stopCode } from './attempts.ts';
+import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd } from './attempts.ts';
 import {
   DEFAULT_STEP_OPTIONS,
   type Draft,
+  decideItem,
   decideNode,
   decideRun,
   endFlight,
+  flightKey,
   type StepOptions,
   toDraft,
 } from './draft.ts';
@@ -17,10 +19,21 @@ import { decideDueAt, runDeadlineOf } from './due.ts';
 import { type Command, evaluationKey, type Facts, type Wanted } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import type { Json } from './json.ts';
+import { closeMap } from './maps.ts';
 import { byteOf, isTerminal, statusOf } from './node-status.ts';
 import type { Reason } from './reasons.ts';
-import { type Decision, type EndReason, isRunOver, owesAnnouncement, type RunRecord, type StopOrder } from './run.ts';
+import {
+  type BranchChoice,
+  type Decision,
+  type EndReason,
+  isRunOver,
+  type MapState,
+  owesAnnouncement,
+  type RunRecord,
+  type StopOrder,
+} from './run.ts';
 import { markBeginnings, sweep } from './starts.ts';
+import { stopCode } from './stop-code.ts';
 
 /** What a step gives. */
 export interface StepResult {
@@ -32,6 +45,10 @@ export interface StepResult {
   readonly wanted: readonly Wanted[];
   /** More could be decided at once, in another commit. */
   readonly again: boolean;
+  /** Results whose attempts are still in flight, as an evaluation that they need could not be had now. */
+  readonly unfolded: number;
+  /** Lists of maps, by the keys under which they have to be stored before the commit. */
+  readonly lists: ReadonlyMap<string, readonly Json[]>;
   /** The run's output, decided in this step. */
   readonly output?: Json;
 }
@@ -97,22 +114,27 @@ function orderFailFast(draft: Draft): void {
 function carryOutStop(draft: Draft, stop: StopOrder): void {
   const reason: Reason = stop.kind === 'failFast' ? 'FailFast' : 'Stopping';
   decideRun(draft, 'STOPPING', reason, stop.by);
-  takeBackStarts(draft);
+  takeBackStarts(draft, stop);
   for (const flight of [...draft.flights.values()]) {
-    if (flight.phase === 'retry') endFlight(draft, flight);
-    else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
+    if (flight.phase === 'retry') {
+      endFlight(draft, flight);
+      if (flight.item !== undefined) decideItem(draft, flight, stopCode(stop));
+    } else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
   }
   for (const node of draft.pipeline.nodes) {
-    const open = statusOf(draft.nodes[node.index] as number).standing === 'open';
-    if (open && !draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
+    if (statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
+    if (draft.maps.has(node.index)) closeMap(draft, node.index);
+    else if (!draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
   }
 }
 
 /** Starts of this very step are not committed yet: nobody can have seen them, so they simply do not happen. */
-function takeBackStarts(draft: Draft): void {
+function takeBackStarts(draft: Draft, stop: StopOrder): void {
   const kept = draft.commands.filter((command) => command.kind === 'stop');
   for (const command of draft.commands) {
-    if (command.kind === 'start') draft.flights.delete(command.node);
+    if (command.kind === 'stop') continue;
+    draft.flights.delete(flightKey(command));
+    if (command.item !== undefined) decideItem(draft, command, stopCode(stop));
   }
   draft.commands.splice(0, draft.commands.length, ...kept);
 }
@@ -170,7 +192,9 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const owes = announced.state !== draft.state || (draft.changed && saysNodes(draft.pipeline));
   const dueAt = decideDueAt(draft, owes);
   const acknowledged = draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline));
-  const result = { commands: draft.commands, wanted: draft.wanted, again: draft.again };
+  const { commands, wanted, again, unfolded } = draft;
+  const lists = new Map([...draft.lists].map(([node, list]) => [(draft.maps.get(node) as MapState).list, list]));
+  const result = { commands, wanted, again, unfolded, lists };
   if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
   return { ...result, run: toRecord(draft, announced, dueAt), ...(output !== undefined && { output }) };
 }
@@ -181,7 +205,7 @@ export function saysNodes(pipeline: CompiledPipeline): boolean {
 }
 
 function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number | undefined): RunRecord {
-  const { dueAt: _past, ...before } = draft.before;
+  const { dueAt: _past, queued: _waited, ...before } = draft.before;
   // An acknowledgement alone changes nothing that anybody was told about, so it takes no revision number of its own.
   const acknowledgedOnly = !draft.changed && draft.facts.announced === true;
   const hasMoved = draft.state !== before.state;
@@ -196,7 +220,10 @@ function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number
     ...(over && { endedAt: draft.now }),
     nodes: Buffer.from(draft.nodes).toString('latin1'),
     machines: draft.machines,
-    flights: [...draft.flights.values()].sort((a, b) => a.node - b.node),
+    flights: [...draft.flights.values()].sort((a, b) => a.node - b.node || (a.item ?? 0) - (b.item ?? 0)),
+    ...(draft.maps.size > 0 && { maps: [...draft.maps.values()] }),
+    ...(draft.branches.size > 0 && { branches: toChoices(draft) }),
+    ...(draft.queued.size > 0 && { queued: [...draft.queued.values()] }),
     ...(draft.stop && { stop: draft.stop }),
     ...(draft.firstBad && { firstBad: draft.firstBad }),
     ...(draft.error && { error: draft.error }),
@@ -206,6 +233,10 @@ function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number
   };
 }
 
+function toChoices(draft: Draft): BranchChoice[] {
+  return [...draft.branches].map(([node, chosen]) => ({ node, chosen: [...chosen] }));
+}
+
 /**
  * What a node only passed through within this step (ready, then started) is not worth a line of history, except the
  * wait for a retry: nothing else tells that the attempt before it is over.
@@ -213,7 +244,7 @@ function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number
 function settledDecisions(draft: Draft): Decision[] {
   return [...draft.decisions.values()].flatMap((decision) => {
     const { to } = decision;
-    if (to === 'run' || to === 'w' || isTerminal(to)) return [decision];
+    if (to === 'run' || to === 'w' || isTerminal(to) || decision.items) return [decision];
     const nodes = decision.nodes.filter((node) => draft.nodes[node] === byteOf(to));
     return nodes.length > 0 ? [{ ...decision, nodes }] : [];
   });

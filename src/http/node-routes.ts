@@ -1,23 +1,20 @@
-/** Nodes of a run, their outputs and attempts. */
+/** Nodes of a run, and their outputs. */
 import * as z from 'zod';
-import { viewAttempts } from '#domain/attempt-view.ts';
 import type { CompiledNode } from '#domain/graph.ts';
+import { itemState } from '#domain/item-view.ts';
 import { statusOf } from '#domain/node-status.ts';
-import type { NodeStory } from '#domain/node-story.ts';
-import type { NodeView } from '#domain/node-view.ts';
-import { flightsByNode, type RunScope } from '#domain/run-scope.ts';
+import { type ItemStory, type NodeStory, tellItems, tellStories } from '#domain/node-story.ts';
+import { indexRun } from '#domain/run-index.ts';
+import type { RunScope } from '#domain/run-scope.ts';
+import { readMapOutput } from '#scheduler/map-output.ts';
 import { jsonResponse } from './api-message.ts';
-import { fromCursor, sliceFrom, toCursor } from './paging.ts';
+import { fillPage, MAX_PAGE_BYTES } from './page-filling.ts';
+import { fromCursor, toCursor } from './paging.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, nodeState, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
-import { nodeAt, readNodeViews, readScope, readStories } from './run-reading.ts';
-import { attemptSchema, nodeSchema, pageSchema } from './schemas.ts';
-
-/** A page ends at this size (bytes of its JSON text), since an answer has to fit into an invocation. */
-const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** Nodes that are read before the size of the page is looked at again. */
-const CHUNK = 50;
+import { mapWithItem, nodeAt, readDecisions, readNodeViews, readScope, readStories } from './run-reading.ts';
+import { itemSchema, nodeSchema, pageSchema } from './schemas.ts';
 
 /** `GET /v1/runs/{runId}/nodes` */
 export const listNodesRoute = defineRoute({
@@ -48,32 +45,16 @@ async function readPage(
   start: number,
   limit: number,
   states: ReadonlySet<string> | undefined,
-): Promise<{ items: NodeView[]; next?: number }> {
+) {
   const { definitionOrder, nodes } = scope.pipeline;
   const stories = await readStories(deps, scope.run);
   const wanted = definitionOrder
     .map((index, place) => ({ node: nodes[index] as CompiledNode, place }))
     .filter(({ node, place }) => place >= start && (!states || states.has(stateOf(scope, node))));
-  const items: NodeView[] = [];
-  let bytes = 0;
-  for (let at = 0; at < wanted.length && at < limit; at += CHUNK) {
-    const chunk = wanted.slice(at, Math.min(at + CHUNK, limit));
-    const views = await readNodeViews(
-      deps,
-      scope,
-      stories,
-      chunk.map(({ node }) => node),
-      false,
-    );
-    for (const [offset, view] of views.entries()) {
-      bytes += Buffer.byteLength(JSON.stringify(view));
-      if (bytes > MAX_PAGE_BYTES && items.length > 0)
-        return { items, next: (chunk[offset] as { place: number }).place };
-      items.push(view);
-    }
-  }
-  const next = wanted[items.length]?.place;
-  return next === undefined ? { items } : { items, next };
+  return fillPage(wanted, limit, (chunk) => {
+    const chosen = chunk.map(({ node }) => node);
+    return readNodeViews(deps, scope, stories, chosen, false);
+  });
 }
 
 function stateOf(scope: RunScope, node: CompiledNode): string {
@@ -101,45 +82,61 @@ export const getOutputRoute = defineRoute({
   method: 'GET',
   path: '/v1/runs/{runId}/nodes/{node}/output',
   operationId: 'getOutput',
-  summary: 'The output of a node, as it is',
+  summary: 'The output of a node, as it is; of a map, the list of the outputs of its items',
+  query: { item: { schema: itemSchema, description: 'The output of this item of a map, by its index from 0.' } },
   answers: { 200: { description: 'The output', schema: z.unknown() } },
-  problems: ['RUN_NOT_FOUND', 'NODE_NOT_FOUND', 'OUTPUT_NOT_FOUND', 'DAMAGED_RUN', 'NEWER_RUN'],
-  async handle({ deps, pathPart }) {
-    const scope = await readScope(deps, pathPart('runId'));
-    const node = nodeAt(scope, pathPart('node'));
-    const text = stateOf(scope, node) === 'SUCCEEDED' ? await readOutput(deps, scope, node) : undefined;
-    if (text === undefined) {
-      const detail = `Node ${JSON.stringify(node.id)} is ${stateOf(scope, node)} and has no output.`;
-      throw new ApiProblem('OUTPUT_NOT_FOUND', detail);
-    }
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: text };
-  },
-});
-
-async function readOutput(deps: ApiDeps, { run }: RunScope, node: CompiledNode): Promise<string | undefined> {
-  const attempt = (await readStories(deps, run))[node.index]?.attempts.at(-1)?.attempt;
-  return attempt === undefined ? undefined : (await deps.runs.readResult(run, node.index, attempt))?.output;
-}
-
-/** `GET /v1/runs/{runId}/nodes/{node}/attempts` */
-export const listAttemptsRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/runs/{runId}/nodes/{node}/attempts',
-  operationId: 'listAttempts',
-  summary: 'Every attempt of a node, the first one first',
-  query: paging,
-  answers: { 200: { description: 'A page', schema: pageSchema(attemptSchema) } },
-  problems: ['INVALID_PARAMETER', 'INVALID_PAGE_TOKEN', 'RUN_NOT_FOUND', 'NODE_NOT_FOUND', 'DAMAGED_RUN', 'NEWER_RUN'],
+  problems: [
+    'INVALID_PARAMETER',
+    'RUN_NOT_FOUND',
+    'NODE_NOT_FOUND',
+    'ITEM_NOT_FOUND',
+    'OUTPUT_NOT_FOUND',
+    'OUTPUT_TOO_LARGE',
+    'DAMAGED_RUN',
+    'NEWER_RUN',
+  ],
   async handle({ deps, query, pathPart }) {
     const scope = await readScope(deps, pathPart('runId'));
     const node = nodeAt(scope, pathPart('node'));
-    const listed = { list: 'attempts', run: scope.run.id, node: node.index };
-    const start = query.cursor === undefined ? 0 : fromCursor(query.cursor, listed, z.int().nonnegative());
-    const story = (await readStories(deps, scope.run))[node.index] as NodeStory;
-    const results = await deps.runs.listResults(scope.run, node.index);
-    const flight = flightsByNode(scope.run).get(node.index);
-    const all = viewAttempts(scope, node, { story, flight, results });
-    const { items, next } = sliceFrom(all, start, query.limit ?? DEFAULT_LIMIT);
-    return jsonResponse(200, { items, ...(next !== undefined && { nextCursor: toCursor(listed, next) }) });
+    const body =
+      query.item === undefined
+        ? await readOutput(deps, scope, node)
+        : await readItemOutput(deps, scope, node, query.item);
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
   },
 });
+
+async function readOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode): Promise<string> {
+  const state = stateOf(scope, node);
+  const map = indexRun(scope.run).maps.get(node.index);
+  if (map && state === 'SUCCEEDED') {
+    const text = await readMapOutput(deps.runs, scope.run, map);
+    if (Buffer.byteLength(text) <= MAX_PAGE_BYTES) return text;
+    const detail = `The output of map ${JSON.stringify(node.id)} has ${Buffer.byteLength(text)} bytes; take it item by item, from …/items.`;
+    throw new ApiProblem('OUTPUT_TOO_LARGE', detail);
+  }
+  const attempt = (await readStories(deps, scope.run))[node.index]?.attempts.at(-1)?.attempt;
+  const result =
+    attempt === undefined || state !== 'SUCCEEDED'
+      ? undefined
+      : await deps.runs.readResult(scope.run, node.index, attempt);
+  return result?.output ?? refuseOutput(`Node ${JSON.stringify(node.id)} is ${state}`);
+}
+
+async function readItemOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode, item: number): Promise<string> {
+  const { run } = scope;
+  const map = mapWithItem(scope, node, item);
+  const decisions = await readDecisions(deps, run);
+  const story = tellItems(map, tellStories(run, decisions)[node.index] as NodeStory, decisions)[item] as ItemStory;
+  const state = itemState(scope, map, story);
+  const attempt = story.attempts.at(-1)?.attempt;
+  const result =
+    attempt === undefined || state !== 'SUCCEEDED'
+      ? undefined
+      : await deps.runs.readResult(run, node.index, attempt, item);
+  return result?.output ?? refuseOutput(`Item ${item} of map ${JSON.stringify(node.id)} is ${state}`);
+}
+
+function refuseOutput(what: string): never {
+  throw new ApiProblem('OUTPUT_NOT_FOUND', `${what} and has no output.`);
+}

@@ -1,4 +1,5 @@
-import { getNodeRoute, getOutputRoute, listAttemptsRoute, listNodesRoute } from './node-routes.ts';
+import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
+import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
 import {
   getPipelineRoute,
   listPipelinesRoute,
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   getNodeRoute,
   getOutputRoute,
   listAttemptsRoute,
+  listItemsRoute,
   getHistoryRoute,
   explainRoute,
   stopRunRoute,

@@ -3,23 +3,31 @@ import pMap from 'p-map';
 import { isRunId } from '#domain/execution-name.ts';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { CompiledNode } from '#domain/graph.ts';
+import { type ItemView, viewItem } from '#domain/item-view.ts';
 import type { Json } from '#domain/json.ts';
-import { mergeDecisions, type NodeStory, tellStories } from '#domain/node-story.ts';
-import { type NodeSources, type NodeView, viewNode, wantedAttempts } from '#domain/node-view.ts';
-import type { Decision, RunRecord } from '#domain/run.ts';
+import { statusOf } from '#domain/node-status.ts';
+import { type ItemStory, mergeDecisions, type NodeStory, tellStories } from '#domain/node-story.ts';
+import { type NodeView, viewNode } from '#domain/node-view.ts';
+import type { Decision, MapState, RunRecord } from '#domain/run.ts';
 import { DamagedRunError } from '#domain/run-codec.ts';
-import { flightsByNode, type RunScope } from '#domain/run-scope.ts';
+import { indexRun } from '#domain/run-index.ts';
+import type { RunScope } from '#domain/run-scope.ts';
 import { type RunView, viewRun } from '#domain/run-view.ts';
+import { type ShownOutput, wantedAttempts } from '#domain/work-view.ts';
+import { readMapOutput } from '#scheduler/map-output.ts';
 import { loadPipeline } from '#scheduler/pipelines.ts';
 import { INPUT_KEY } from '#scheduler/start-run.ts';
 import { fromNodePath, toNodePath } from './node-path.ts';
+import { MAX_PAGE_BYTES } from './page-filling.ts';
 import { ApiProblem } from './problem.ts';
 import type { ApiDeps } from './route.ts';
 
-/** Nodes whose results are read at the same time. */
+/** Nodes or items whose results are read at the same time. */
 const PARALLEL_READS = 20;
 /** Longest output that a list of nodes holds (bytes of its JSON text). */
 const LISTED_OUTPUT_BYTES = 64 * 1024;
+/** Longest map whose output is put together for a list. */
+const LISTED_OUTPUT_ITEMS = 100;
 
 /**
  * Reads a run and its pipeline.
@@ -81,7 +89,28 @@ export function nodeAt(scope: RunScope, segment: string): CompiledNode {
   return node;
 }
 
-/** The views of some nodes. `whole`: outputs are shown whatever their length. */
+/**
+ * The map that a node is.
+ * @returns nothing where it has not got its list
+ * @throws ApiProblem ITEM_NOT_FOUND where it is no map at all
+ */
+export function mapAt({ run }: RunScope, node: CompiledNode): MapState | undefined {
+  if (!node.map) throw new ApiProblem('ITEM_NOT_FOUND', `Node ${JSON.stringify(node.id)} is no map and has no items.`);
+  return indexRun(run).maps.get(node.index);
+}
+
+/**
+ * The map that a node is, where it has the item.
+ * @throws ApiProblem ITEM_NOT_FOUND
+ */
+export function mapWithItem(scope: RunScope, node: CompiledNode, item: number): MapState {
+  const map = mapAt(scope, node);
+  if (map && item < map.total) return map;
+  const why = map ? `its list has ${map.total}` : 'it has no list';
+  throw new ApiProblem('ITEM_NOT_FOUND', `Map ${JSON.stringify(node.id)} has no item ${item}: ${why}.`);
+}
+
+/** The views of some nodes. `whole`: outputs are shown whatever their length, as far as an answer can hold them. */
 export async function readNodeViews(
   deps: ApiDeps,
   scope: RunScope,
@@ -89,31 +118,66 @@ export async function readNodeViews(
   nodes: readonly CompiledNode[],
   whole: boolean,
 ): Promise<NodeView[]> {
-  const flights = flightsByNode(scope.run);
   return pMap(
     nodes,
     async (node) => {
       const story = stories[node.index] as NodeStory;
-      const results = await readResults(deps, scope.run, node.index, wantedAttempts(story));
-      const showOutput = whole ? toOutput : (text: string) => toListedOutput(scope.run.id, node.id, text);
-      return viewNode(scope, node, { story, flight: flights.get(node.index), results, showOutput });
+      const results = await readResults(deps, scope.run, { node: node.index }, story);
+      const showOutput = outputShower(scope, node, whole ? MAX_PAGE_BYTES : LISTED_OUTPUT_BYTES);
+      const mapOutput = await showMapOutput(deps, scope, node, whole, showOutput);
+      return viewNode(scope, node, { story, results, showOutput, mapOutput });
     },
     { concurrency: PARALLEL_READS },
   );
 }
 
-async function readResults(deps: ApiDeps, run: RunRecord, node: number, attempts: readonly number[]) {
-  const results = await Promise.all(attempts.map((attempt) => deps.runs.readResult(run, node, attempt)));
-  return results.filter((result): result is AttemptResult => result !== undefined);
+/** The views of some items of a map. */
+export async function readItemViews(
+  deps: ApiDeps,
+  scope: RunScope,
+  map: MapState,
+  items: readonly { readonly item: number; readonly story: ItemStory; readonly mapStory: NodeStory }[],
+): Promise<ItemView[]> {
+  const node = scope.pipeline.nodes[map.node] as CompiledNode;
+  return pMap(
+    items,
+    async (entry) => {
+      const results = await readResults(deps, scope.run, { node: map.node, item: entry.item }, entry.story);
+      const showOutput = outputShower(scope, node, LISTED_OUTPUT_BYTES, entry.item);
+      return viewItem(scope, node, map, { ...entry, results, showOutput });
+    },
+    { concurrency: PARALLEL_READS },
+  );
 }
 
-type ShownOutput = ReturnType<NodeSources['showOutput']>;
-
-function toOutput(text: string): ShownOutput {
-  return { output: JSON.parse(text) as Json };
+async function readResults(
+  deps: ApiDeps,
+  run: RunRecord,
+  { node, item }: { readonly node: number; readonly item?: number },
+  story: NodeStory,
+): Promise<AttemptResult[]> {
+  const wanted = wantedAttempts(story);
+  const results = await Promise.all(wanted.map((attempt) => deps.runs.readResult(run, node, attempt, item)));
+  return results.filter((result) => result !== undefined);
 }
 
-function toListedOutput(runId: string, nodeId: string, text: string): ShownOutput {
-  if (Buffer.byteLength(text) <= LISTED_OUTPUT_BYTES) return toOutput(text);
-  return { outputRef: `/v1/runs/${runId}/nodes/${toNodePath(nodeId)}/output` };
+/** Shows outputs up to a length (bytes), and the address of longer ones. */
+function outputShower({ run }: RunScope, node: CompiledNode, maxBytes: number, item?: number) {
+  const query = item === undefined ? '' : `?item=${item}`;
+  const outputRef = `/v1/runs/${run.id}/nodes/${toNodePath(node.id)}/output${query}`;
+  return (text: string | undefined): ShownOutput =>
+    text === undefined || Buffer.byteLength(text) > maxBytes ? { outputRef } : { output: JSON.parse(text) as Json };
+}
+
+async function showMapOutput(
+  deps: ApiDeps,
+  scope: RunScope,
+  node: CompiledNode,
+  whole: boolean,
+  show: (text: string | undefined) => ShownOutput,
+): Promise<ShownOutput | undefined> {
+  const map = indexRun(scope.run).maps.get(node.index);
+  if (!map || statusOf(scope.run.nodes.charCodeAt(node.index)).state !== 'SUCCEEDED') return undefined;
+  if (!whole && map.total > LISTED_OUTPUT_ITEMS) return show(undefined);
+  return show(map.total === 0 ? '[]' : await readMapOutput(deps.runs, scope.run, map));
 }

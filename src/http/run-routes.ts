@@ -8,7 +8,7 @@ import { isRunOver, type RunRecord } from '#domain/run.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import type { RunHeader } from '#ports/index.ts';
 import type { PassOutcome } from '#scheduler/pass.ts';
-import { type StartOutcome, startRun } from '#scheduler/start-run.ts';
+import { inputErrorsInWords, type StartOutcome, startRun } from '#scheduler/start-run.ts';
 import { stopRun } from '#scheduler/stop-run.ts';
 import { jsonResponse } from './api-message.ts';
 import { fromCursor, toCursor } from './paging.ts';
@@ -59,7 +59,14 @@ export const startRunRoute = defineRoute({
       headers: { 'Idempotent-Replayed': 'true' },
     },
   },
-  problems: [...BODY_PROBLEMS, 'INVALID_KEY', 'PIPELINE_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'UNKNOWN_REVISION'],
+  problems: [
+    ...BODY_PROBLEMS,
+    'INVALID_KEY',
+    'PIPELINE_NOT_FOUND',
+    'IDEMPOTENCY_CONFLICT',
+    'UNKNOWN_REVISION',
+    'INVALID_INPUT',
+  ],
   async handle({ deps, request, pathPart }) {
     const name = pathPart('name');
     const body = readJsonBody(request, startRequestSchema);
@@ -96,6 +103,10 @@ function startedRun(outcome: StartOutcome, name: string, revision?: string, key?
       const message = `the pipeline ${JSON.stringify(name)} has no such revision`;
       const errors = [{ path: 'revision', code: 'INVALID_FIELD', message, ...(revision && { value: revision }) }];
       throw new ApiProblem('UNKNOWN_REVISION', `revision: ${message}.`, { errors });
+    }
+    case 'invalidInput': {
+      const { errors } = outcome;
+      throw new ApiProblem('INVALID_INPUT', `The input is not valid. ${inputErrorsInWords(errors)}.`, { errors });
     }
     case 'invalidKey':
       throw new ApiProblem(

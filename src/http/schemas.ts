@@ -45,6 +45,7 @@ const errorInfo = z
 const trigger = z.strictObject({
   type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
   by: z.string().optional(),
+  runId: z.string().optional().describe('The run that it comes from: the parent of a child run.'),
 });
 
 const tagsOut = z.record(z.string(), z.string());
@@ -70,7 +71,7 @@ export const runSchema = z
     endedAt: instant.optional(),
     trigger,
     tags: tagsOut,
-    progress: progress.describe('The mean over the nodes.'),
+    progress: progress.describe('The mean over the nodes; a map counts by the share of its items that are over.'),
     counts: z.partialRecord(nodeState, z.int()).describe('Nodes by state; states that no node has are left out.'),
     rev: z.int().describe('Revision number: one up with every change.'),
   })
@@ -91,31 +92,56 @@ export const runLineSchema = z
   })
   .meta({ id: 'RunLine' });
 
+const map = z
+  .strictObject({
+    total: z.int().describe('Items of the list.'),
+    counts: z.partialRecord(nodeState, z.int()).describe('Items by state; states that no item has are left out.'),
+  })
+  .meta({ id: 'Map', description: 'The items of a map; there once it has its list.' });
+
+const branch = z
+  .strictObject({ chosen: z.array(z.string()).readonly() })
+  .meta({ id: 'Branch', description: 'Ids of the direct downstreams that a branch chose.' });
+
+const work = {
+  state: nodeState,
+  reason,
+  message,
+  since: instant,
+  attempt: z
+    .int()
+    .describe('Number of the last attempt; 0 before the first one, and of a map: its items have attempts.'),
+  executionArn: z.string().optional(),
+  startedAt: instant.optional(),
+  endedAt: instant.optional(),
+  nextAttemptAt: instant.optional(),
+  output: json.optional(),
+  outputRef: z.string().optional().describe('Address of an output that is too large to be shown here.'),
+  error: errorInfo.optional(),
+};
+
 /** A node of a run. */
 export const nodeSchema = z
   .strictObject({
     id: z.string(),
-    state: nodeState,
-    reason,
-    message,
-    since: instant,
-    attempt: z.int().describe('Number of the last attempt; 0 before the first one.'),
+    ...work,
     engine: z.string(),
-    executionArn: z.string().optional(),
     progress: progress.optional(),
-    startedAt: instant.optional(),
-    endedAt: instant.optional(),
-    nextAttemptAt: instant.optional(),
-    output: json.optional(),
-    outputRef: z.string().optional().describe('Address of an output that is too large for a list.'),
-    error: errorInfo.optional(),
+    map: map.optional(),
+    branch: branch.optional(),
   })
   .meta({ id: 'Node' });
 
-/** An attempt of a node. */
+/** An item of a map. */
+export const mapItemSchema = z
+  .strictObject({ index: z.int().describe('Its place in the list, from 0.'), ...work })
+  .meta({ id: 'MapItem' });
+
+/** An attempt of a node, or of an item of a map. */
 export const attemptSchema = z
   .strictObject({
     attempt: z.int(),
+    item: z.int().optional().describe('Index of the item, for an item of a map.'),
     state: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']),
     executionArn: z.string().optional(),
     startedAt: instant.optional(),
@@ -143,6 +169,8 @@ export const historyEntrySchema = z
     state: z.union([nodeState, runState]),
     reason,
     attempt: z.int().optional(),
+    items: z.array(z.int()).readonly().optional().describe('Indices of the items of a map that it is about.'),
+    branch: branch.optional(),
     error: errorInfo.optional(),
     by: z.string().optional(),
   })
@@ -161,7 +189,10 @@ export const unfinishedSchema = z
     engine: z.string().optional(),
     executionArn: z.string().optional(),
     nextAttemptAt: instant.optional(),
-    deadline: instant.optional(),
+    deadline: instant
+      .optional()
+      .describe('When its attempt is ended, or a node that waits is given up, if nothing happens before.'),
+    map: map.optional(),
   })
   .meta({ id: 'Unfinished' });
 
@@ -286,6 +317,19 @@ export const limitSchema = z
   .regex(/^\d{1,6}$/, 'is a whole number from 1 to 1000')
   .transform(Number)
   .pipe(z.int().min(1).max(1000));
+
+/** `item`: the index of an item of a map. */
+export const itemSchema = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is the index of an item: a whole number from 0')
+  .transform(Number)
+  .pipe(z.int().min(0));
+
+/** A parameter that is true or false. */
+export const flagSchema = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 
 /** `wait` of a run. */
 export const waitSchema = z

@@ -4,14 +4,14 @@ import { explainUnfinished, listUnfinished } from '#domain/explain.ts';
 import { viewHistory } from '#domain/history-view.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
 import type { NodeStory } from '#domain/node-story.ts';
-import { flightsByNode } from '#domain/run-scope.ts';
+import { indexRun } from '#domain/run-index.ts';
 import { explainRun } from '#domain/run-view.ts';
 import { jsonResponse } from './api-message.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { defineRoute } from './route.ts';
 import { readDecisions, readScope, readStories } from './run-reading.ts';
-import { explanationSchema, historyEntrySchema, pageSchema } from './schemas.ts';
+import { explanationSchema, flagSchema, historyEntrySchema, pageSchema } from './schemas.ts';
 
 const PROBLEMS_OF_A_LIST = [
   'INVALID_PARAMETER',
@@ -27,14 +27,21 @@ export const getHistoryRoute = defineRoute({
   path: '/v1/runs/{runId}/history',
   operationId: 'getHistory',
   summary: 'What happened in a run, in order',
-  query: paging,
+  query: {
+    ...paging,
+    items: {
+      schema: flagSchema,
+      description: 'Whether it tells of the items of maps: true or false. Default true.',
+    },
+  },
   answers: { 200: { description: 'A page', schema: pageSchema(historyEntrySchema) } },
   problems: PROBLEMS_OF_A_LIST,
   async handle({ deps, query, pathPart }) {
     const scope = await readScope(deps, pathPart('runId'));
-    const listed = { list: 'history', run: scope.run.id };
+    const withItems = query.items ?? true;
+    const listed = { list: 'history', run: scope.run.id, withItems };
     const start = query.cursor === undefined ? 0 : fromCursor(query.cursor, listed, z.int().nonnegative());
-    const entries = viewHistory(scope, await readDecisions(deps, scope.run));
+    const entries = viewHistory(scope, await readDecisions(deps, scope.run), withItems);
     const { items, next } = sliceFrom(entries, start, query.limit ?? DEFAULT_LIMIT);
     return jsonResponse(200, { items, ...(next !== undefined && { nextCursor: toCursor(listed, next) }) });
   },
@@ -56,14 +63,14 @@ export const explainRoute = defineRoute({
     const start = query.cursor === undefined ? 0 : fromCursor(query.cursor, listed, z.int().nonnegative());
     const limit = query.limit ?? DEFAULT_LIMIT;
     const stories = await readStories(deps, run);
-    const flights = flightsByNode(run);
+    const { flights } = indexRun(run);
     const unfinished = listUnfinished(scope).filter(({ place }) => place >= start);
     const items = await Promise.all(
       unfinished.slice(0, limit).map(async ({ node }) => {
         const flight = flights.get(node.index);
         const failed =
           flight?.phase === 'retry' ? await deps.runs.readResult(run, node.index, flight.attempt) : undefined;
-        return explainUnfinished(scope, node, { story: stories[node.index] as NodeStory, flight, lastResult: failed });
+        return explainUnfinished(scope, node, { story: stories[node.index] as NodeStory, lastResult: failed });
       }),
     );
     const next = unfinished[limit]?.place;

@@ -27,6 +27,7 @@ export const PRICES = {
     'https://aws.amazon.com/eventbridge/pricing/',
     'https://aws.amazon.com/sqs/pricing/',
     'https://aws.amazon.com/api-gateway/pricing/',
+    'https://aws.amazon.com/s3/pricing/',
   ],
 } as const;
 
@@ -40,6 +41,8 @@ const TABLE: readonly { quantity: WireQuantity; item: string; dollars: number; p
   { quantity: 'events', item: 'EventBridge custom events', dollars: 1, per: 1e6 },
   { quantity: 'queueRequests', item: 'SQS requests, standard queues', dollars: 0.4, per: 1e6 },
   { quantity: 'httpRequests', item: 'HTTP API requests', dollars: 1, per: 1e6 },
+  { quantity: 'objectWrites', item: 'S3 PUT requests, Standard', dollars: 5, per: 1e6 },
+  { quantity: 'objectReads', item: 'S3 GET requests, Standard', dollars: 0.4, per: 1e6 },
 ];
 
 /** What the counted calls would cost at the list prices of {@link PRICES}. Storage, logs and idle polling are not in it. */

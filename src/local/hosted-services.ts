@@ -3,6 +3,7 @@ import type { Chaos } from '#local/chaos.ts';
 import type { Disk } from '#local/disk.ts';
 import { type EventBuses, openEventBuses } from '#local/event-bus.ts';
 import { createLambdaFunctions, type LambdaFunctions } from '#local/lambda-functions.ts';
+import { type ObjectStore, openObjectStore } from '#local/object-store.ts';
 import { openQueues, type QueueService } from '#local/queues.ts';
 import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { openStateMachines, type StateMachines } from '#local/state-machines.ts';
@@ -48,6 +49,12 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
     around.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const functions = createLambdaFunctions({ ...around, logFolder: path.join(around.dataDir, 'logs') });
   const tables = await openTables({ folder: path.join(around.dataDir, 'dynamodb'), wireLog });
+  const objects = await openObjectStore({
+    disk,
+    folder: path.join(around.dataDir, 's3'),
+    wireLog,
+    ...(chaos === undefined ? {} : { chaos }),
+  });
   const queues = openQueues({ disk, wireLog });
   const buses = openEventBuses({
     disk,
@@ -64,7 +71,7 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
     publish: (event) => buses.publish('default', event),
     failed,
   });
-  const services = { functions, tables, queues, buses, machines };
+  const services = { functions, tables, objects, queues, buses, machines };
   const queueArns = template.resources.filter(({ type }) => type === 'AWS::SQS::Queue').map(({ arn }) => arn);
   const close = () => closeServices(services);
   try {
@@ -75,7 +82,7 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
   }
   return {
     ...services,
-    wire: { AmazonSQS: queues, AWSEvents: buses, AWSStepFunctions: machines, DynamoDB_20120810: tables },
+    wire: { AmazonSQS: queues, AWSEvents: buses, AWSStepFunctions: machines, DynamoDB_20120810: tables, objects },
     isIdle: () =>
       functions.active() === 0 &&
       machines.executions.running === 0 &&
@@ -88,7 +95,10 @@ function isQuiet({ depth, inFlight }: { depth: number; inFlight: number }): bool
   return depth === 0 && inFlight === 0;
 }
 
-type Services = Pick<HostedServices, 'functions' | 'queues' | 'buses' | 'machines'> & { readonly tables: TableService };
+type Services = Pick<HostedServices, 'functions' | 'queues' | 'buses' | 'machines'> & {
+  readonly tables: TableService;
+  readonly objects: ObjectStore;
+};
 
 /** Mappings, schedules and the HTTP API come later: they act on what is created here. */
 async function create(resource: HostedResource, services: Services): Promise<void> {
@@ -96,6 +106,8 @@ async function create(resource: HostedResource, services: Services): Promise<voi
     case 'AWS::DynamoDB::Table':
     case 'AWS::DynamoDB::GlobalTable':
       return services.tables.create(resource.name, resource.properties);
+    case 'AWS::S3::Bucket':
+      return services.objects.create(resource.name);
     case 'AWS::SQS::Queue':
       return services.queues.create({ arn: resource.arn, url: resource.ref }, resource.properties);
     case 'AWS::Events::EventBus':

@@ -173,6 +173,7 @@ function lambdaVariables(
     AWS_SECRET_ACCESS_KEY: 'development-host',
     AWS_ENDPOINT_URL_DYNAMODB: wireUrl,
     AWS_ENDPOINT_URL_EVENTBRIDGE: wireUrl,
+    AWS_ENDPOINT_URL_S3: wireUrl,
     AWS_ENDPOINT_URL_SFN: wireUrl,
     AWS_ENDPOINT_URL_SQS: wireUrl,
     // A person's own profiles and credentials are none of the functions' business.

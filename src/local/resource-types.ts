@@ -47,6 +47,10 @@ const hostedTypes: ReadonlyMap<string, ResourceType> = new Map<string, ResourceT
     { nameProperty: 'Name', ref: byName, attributes: (name, properties) => ({ Arn: ruleArn(name, properties) }) },
   ],
   [
+    'AWS::S3::Bucket',
+    { nameProperty: 'BucketName', ref: byName, attributes: (name) => ({ Arn: `arn:aws:s3:::${name}` }) },
+  ],
+  [
     'AWS::SQS::Queue',
     {
       nameProperty: 'QueueName',
@@ -109,6 +113,7 @@ const meaninglessTypes: ReadonlySet<string> = new Set([
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
+  'AWS::S3::BucketPolicy',
   'AWS::SQS::QueuePolicy',
   'AWS::Scheduler::ScheduleGroup',
 ]);

@@ -128,8 +128,10 @@ async function addBundles(hash: Hash, directory: string): Promise<boolean> {
   for (const entry of names) hash.update(`\0${entry.name}`);
   if (entryPoints.length === 0) return false;
   const settings = { bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'silent' } as const;
+  const alias = { 'millrace/function': path.join(ownProject, 'src/function/index.ts') };
   const built = await bundle({
     ...settings,
+    alias,
     entryPoints,
     absWorkingDir: directory,
     outdir: path.join(directory, '.bundle'),

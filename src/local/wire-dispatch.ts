@@ -11,17 +11,20 @@ export type WireServices = {
   readonly AWSEvents: WireHandler;
   readonly AWSStepFunctions: WireHandler;
   readonly DynamoDB_20120810: WireHandler;
+  /** S3 speaks a protocol of its own, which names no target. */
+  readonly objects: { handle(request: LoopbackRequest): Promise<LoopbackAnswer> };
 };
 
 /** Hands each request to the service that its target names. */
 export function createWireDispatch(
-  services: WireServices,
+  { objects, ...services }: WireServices,
   chaos?: Chaos,
 ): (request: LoopbackRequest) => Promise<LoopbackAnswer> {
   const byPrefix = new Map<string, WireHandler>(Object.entries(services));
-  return async ({ headers, body }) => {
+  return async (request) => {
+    const { headers, body } = request;
     const target = headers['x-amz-target'];
-    if (typeof target !== 'string') return failure('MissingAction', 'The header X-Amz-Target is missing');
+    if (typeof target !== 'string') return objects.handle(request);
     const [prefix = '', api = ''] = target.split('.');
     const service = byPrefix.get(prefix);
     if (service === undefined)

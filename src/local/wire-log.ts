@@ -1,5 +1,5 @@
 /** The services whose calls are counted. */
-type WireService = 'dynamodb' | 'sqs' | 'events' | 'states' | 'lambda' | 'http';
+type WireService = 'dynamodb' | 'sqs' | 'events' | 'states' | 'lambda' | 'http' | 's3';
 
 /** What is counted besides calls. */
 export type WireQuantity =
@@ -22,7 +22,11 @@ export type WireQuantity =
   /** Lambda duration in gigabyte-milliseconds. */
   | 'gigabyteMs'
   /** Requests to the HTTP API, in 512 KB chunks. */
-  | 'httpRequests';
+  | 'httpRequests'
+  /** PutObject requests of S3. */
+  | 'objectWrites'
+  /** GetObject and HeadObject requests of S3. */
+  | 'objectReads';
 
 /** What has crossed the wire up to a moment, or between two of them. */
 export type WireCounts = Readonly<Record<WireQuantity, number>> & {
@@ -55,6 +59,8 @@ const QUANTITIES: readonly WireQuantity[] = [
   'billedMs',
   'gigabyteMs',
   'httpRequests',
+  'objectWrites',
+  'objectReads',
 ];
 
 /** Makes an empty log. */

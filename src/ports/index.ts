@@ -10,6 +10,7 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import type { AttemptResult, Evaluation, ExecutionStatus } from '#domain/facts.ts';
 import type { Json } from '#domain/json.ts';
 import type { NodeState } from '#domain/node-status.ts';
+import type { PayloadRef } from '#domain/payload-ref.ts';
 import type { Decision, ErrorInfo, RunRecord, RunStateName } from '#domain/run.ts';
 
 /** Whose items: everything of a run but its aggregate is keyed by its nonce too. */
@@ -63,8 +64,8 @@ export interface RunStore {
   commitRun(run: RunRecord, expectedRev: number): Promise<'committed' | 'conflict'>;
   /** Stores what an execution said, unless something is stored already; gives what is stored. */
   putResult(run: RunKey, result: AttemptResult): Promise<AttemptResult>;
-  readResult(run: RunKey, node: number, attempt: number): Promise<AttemptResult | undefined>;
-  /** The results of all attempts of a node, or of a whole run, by node and attempt. */
+  readResult(run: RunKey, node: number, attempt: number, item?: number): Promise<AttemptResult | undefined>;
+  /** The results of all attempts of a node, or of a whole run, by node, item and attempt. */
   listResults(run: RunKey, node?: number): Promise<readonly AttemptResult[]>;
   /** Stores a JSON text under a key; it exists for the run once a commit names the key. */
   putValue(run: RunKey, key: string, text: string): Promise<void>;
@@ -122,6 +123,12 @@ export interface PipelineStore {
   listRevisions(name: string, incarnation: string): Promise<readonly RevisionEntry[]>;
 }
 
+/** Outputs of earlier successes, by key, until a time (ms since the epoch). What is written last stands. */
+export interface Memo {
+  read(key: string, now: number): Promise<string | undefined>;
+  write(key: string, output: string, until: number): Promise<void>;
+}
+
 /** What DescribeExecution says. */
 export type ExecutionSeen =
   | {
@@ -152,10 +159,26 @@ export interface Executions {
   stop(stateMachineArn: string, name: string, reason: string): Promise<'accepted' | 'missing' | 'unanswered'>;
 }
 
+/** What reading a large text gave. `refused`: it is not there (any more), may not be read, or is not what was put. */
+export type PayloadRead =
+  | { readonly kind: 'read'; readonly text: string }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** JSON texts that are too large to pass directly, each under its own hash (`PAYLOAD_LIMITS.stored` at most). */
+export interface Payloads {
+  /** Stores a text; repeated puts write the same. */
+  put(text: string): Promise<PayloadRef>;
+  read(ref: PayloadRef): Promise<PayloadRead>;
+  /** An address that gives the text to whoever has it, for some minutes. Nothing where the text cannot be one of ours. */
+  presign(ref: PayloadRef): Promise<string | undefined>;
+}
+
 /** The inbox of the scheduler: at least once, in any order. */
 export interface Inbox {
   /** Asks for a pass over a run, after a delay of whole seconds (0 to 900). */
   ring(runId: string, delaySeconds?: number): Promise<void>;
+  /** Asks for a pass that looks at one attempt, by the name of its execution, though it is not due. */
+  ringAbout(runId: string, executionName: string): Promise<void>;
   /** Asks for passes over many runs. */
   ringAll(runIds: readonly string[]): Promise<void>;
 }
@@ -182,6 +205,11 @@ export interface Bindings {
     readonly error?: ErrorInfo;
   }[];
   readonly attempt: number;
+  /** The item of a map (JSON text) and its index, for an expression of an item. */
+  readonly item?: string;
+  readonly index?: number;
+  /** The node's own output, for its `branch`. */
+  readonly output?: string;
   /** What `$now()` and `$millis()` answer (ms since the epoch). */
   readonly now: number;
   /** What `$random()` and `$shuffle()` draw from. */

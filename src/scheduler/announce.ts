@@ -6,6 +6,7 @@ import type { RunRecord } from '#domain/run.ts';
 import { saysNodes } from '#domain/step.ts';
 import type { RunHeader } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { ringParent } from './parent-run.ts';
 
 /** Nodes named in one event; more of them and the event says `truncated`. */
 const MAX_NODES_TOLD = 200;
@@ -27,9 +28,10 @@ export function toHeader(run: RunRecord): RunHeader {
   };
 }
 
-/** Writes the header and publishes what happened since the last announcement. */
+/** Writes the header, rings the parent, and publishes what happened since the last announcement. */
 export async function announce(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): Promise<void> {
   if (run.announced.state !== run.state) await deps.runs.putHeader(toHeader(run));
+  await ringParent(deps, run);
   await deps.bus.publish([{ source: 'millrace.scheduler', detailType: 'RunChanged', detail: toDetail(pipeline, run) }]);
 }
 

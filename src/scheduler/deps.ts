@@ -1,6 +1,17 @@
 import type { StepOptions } from '#domain/draft.ts';
 import type { EngineFact } from '#domain/facts.ts';
-import type { Clock, Evaluator, EventBus, Executions, Ids, Inbox, PipelineStore, RunStore } from '#ports/index.ts';
+import type {
+  Clock,
+  Evaluator,
+  EventBus,
+  Executions,
+  Ids,
+  Inbox,
+  Memo,
+  Payloads,
+  PipelineStore,
+  RunStore,
+} from '#ports/index.ts';
 
 /** What one pass did, for the log: one line a pass. */
 export interface PassLine {
@@ -19,6 +30,8 @@ export interface PassLine {
 export interface PassDeps {
   readonly runs: RunStore;
   readonly pipelines: PipelineStore;
+  readonly memo: Memo;
+  readonly payloads: Payloads;
   readonly executions: Executions;
   readonly inbox: Inbox;
   readonly bus: EventBus;

@@ -1,7 +1,8 @@
 /** Gathers the facts of a pass: results that events brought, and looks at the executions that are due for one. */
 import pMap from 'p-map';
+import { flightKey } from '#domain/draft.ts';
 import { flightDueAt } from '#domain/due.ts';
-import { parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
+import { type AttemptKey, parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
 import {
   type AttemptResult,
   type Evaluation,
@@ -14,7 +15,8 @@ import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Flight, RunRecord } from '#domain/run.ts';
 import type { ExecutionSeen } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
-import { evaluateWanted, executionInput } from './evaluation.ts';
+import { evaluateWanted } from './evaluation.ts';
+import { executionInput } from './execution-input.ts';
 import { resultOf, type StoreResult } from './stored-results.ts';
 
 /** Calls to Step Functions at the same time from one pass. */
@@ -26,6 +28,7 @@ const MAX_EVALUATION_TRIES = 5;
 export interface Completion {
   readonly nonce: string;
   readonly node: number;
+  readonly item?: number | undefined;
   readonly attempt: number;
   readonly status: ExecutionStatus;
   /** JSON text; absent where the event could not carry it. */
@@ -58,14 +61,20 @@ export interface Reading {
 export function completionOf(
   installation: string,
   name: string,
-  end: Omit<Completion, 'nonce' | 'node' | 'attempt'>,
+  end: Omit<Completion, 'nonce' | 'node' | 'item' | 'attempt'>,
 ): { readonly run: string; readonly completion: Completion } | undefined {
   const key = parseExecutionName(installation, name);
-  return key && { run: key.run, completion: { nonce: key.nonce, node: key.node, attempt: key.attempt, ...end } };
+  if (!key) return undefined;
+  const { run, ...attempt } = key;
+  return { run, completion: { ...attempt, ...end } };
 }
 
 /** Learns what can be learnt about a run now. Every result is stored before it is given on. */
-export async function gather(deps: PassDeps, reading: Reading, completions: readonly Completion[]): Promise<Gathered> {
+export async function gather(
+  deps: PassDeps,
+  reading: Reading,
+  brought: { readonly completions?: readonly Completion[]; readonly looks?: readonly AttemptKey[] },
+): Promise<Gathered> {
   const gathered: Gathered = {
     results: [],
     observations: [],
@@ -75,11 +84,15 @@ export async function gather(deps: PassDeps, reading: Reading, completions: read
     started: 0,
     stopped: 0,
   };
-  const own = completions.filter((completion) => completion.nonce === reading.run.nonce);
+  const isOwn = ({ nonce }: AttemptKey | Completion) => nonce === reading.run.nonce;
+  const own = (brought.completions ?? []).filter(isOwn);
+  const looks = new Set((brought.looks ?? []).filter(isOwn).map(flightKey));
   await pMap(own, (completion) => takeCompletion(deps, reading, completion, gathered), { concurrency: PARALLEL_CALLS });
-  const told = new Set(gathered.results.map((result) => result.node));
+  const told = new Set(gathered.results.map(flightKey));
   const now = deps.clock.now();
-  const due = reading.run.flights.filter((flight) => !told.has(flight.node) && isDue(reading.pipeline, flight, now));
+  const due = reading.run.flights.filter(
+    (flight) => !told.has(flightKey(flight)) && (isDue(reading.pipeline, flight, now) || isLooked(flight, looks)),
+  );
   await pMap(due, (flight) => look(deps, reading, flight, gathered), { concurrency: PARALLEL_CALLS });
   return gathered;
 }
@@ -89,14 +102,22 @@ function isDue(pipeline: CompiledPipeline, flight: Flight, now: number): boolean
   return flightDueAt(pipeline, flight) <= now;
 }
 
+function isLooked(flight: Flight, looks: ReadonlySet<number>): boolean {
+  return flight.phase !== 'retry' && looks.has(flightKey(flight));
+}
+
+function isAttempt(flight: Flight, key: Pick<Flight, 'node' | 'item' | 'attempt'>): boolean {
+  return flightKey(flight) === flightKey(key) && flight.attempt === key.attempt;
+}
+
 async function takeCompletion(deps: PassDeps, reading: Reading, completion: Completion, gathered: Gathered) {
-  const { nonce, node, attempt, status, startedAt, endedAt } = completion;
-  const flight = reading.run.flights.find((one) => one.node === node && one.attempt === attempt);
+  const { nonce, node, item, attempt, status, startedAt, endedAt } = completion;
+  const flight = reading.run.flights.find((one) => isAttempt(one, completion));
   const told = resultOf(completion);
   if (told) {
     gathered.results.push(await reading.storeResult(nonce, told));
   } else if (status !== 'SUCCEEDED' && (status !== 'FAILED' || !flight)) {
-    gathered.results.push(await reading.storeResult(nonce, { node, attempt, status, startedAt, endedAt }));
+    gathered.results.push(await reading.storeResult(nonce, { node, item, attempt, status, startedAt, endedAt }));
   } else if (flight) {
     gathered.polled += 1;
     if ((await describe(deps, reading, flight, gathered)) !== 'ended') gathered.unanswered += 1;
@@ -124,15 +145,15 @@ async function describe(
   flight: Flight,
   gathered: Gathered,
 ): Promise<ExecutionSeen['kind']> {
-  const { node, attempt } = flight;
+  const { node, item, attempt } = flight;
   const seen = await deps.executions.describe(machineOf(reading.run, flight), nameOf(deps, reading.run, flight));
   if (seen.kind !== 'ended') {
     const startedAt = seen.kind === 'running' ? { startedAt: seen.startedAt } : {};
-    gathered.observations.push({ node, attempt, seen: seen.kind, ...startedAt });
+    gathered.observations.push({ node, item, attempt, seen: seen.kind, ...startedAt });
     return seen.kind;
   }
   const { kind: _kind, ...end } = seen;
-  gathered.results.push(await reading.storeResult(reading.run.nonce, { node, attempt, ...end }));
+  gathered.results.push(await reading.storeResult(reading.run.nonce, { node, item, attempt, ...end }));
   return seen.kind;
 }
 
@@ -159,7 +180,7 @@ export async function startExecutions(
   const answers = await pMap(
     flights,
     async (flight): Promise<StartAnswer | undefined> => {
-      const { node, attempt } = flight;
+      const { node, item, attempt } = flight;
       const input = inputs.get(flight);
       if (input === undefined) return unevaluated(flight);
       if (deps.clock.now() - reading.readAt >= deps.options.passMs) return undefined;
@@ -169,9 +190,9 @@ export async function startExecutions(
         input,
       );
       if (deps.clock.now() - reading.readAt >= deps.options.passMs) await takeBackLateStart(deps, reading.run, flight);
-      if (!('message' in said)) return { node, attempt, answer: said.kind };
+      if (!('message' in said)) return { node, item, attempt, answer: said.kind };
       const error = { name: 'Millrace.EngineError', message: said.message };
-      return { node, attempt, answer: said.kind, error, first };
+      return { node, item, attempt, answer: said.kind, error, first };
     },
     { concurrency: PARALLEL_CALLS },
   );
@@ -191,10 +212,10 @@ async function takeBackLateStart(deps: PassDeps, read: RunRecord, flight: Flight
 }
 
 function unevaluated(flight: Flight): StartAnswer {
-  const { node, attempt } = flight;
-  if (flight.polls < MAX_EVALUATION_TRIES) return { node, attempt, answer: 'later' };
+  const { node, item, attempt } = flight;
+  if (flight.polls < MAX_EVALUATION_TRIES) return { node, item, attempt, answer: 'later' };
   const message = 'its parameters could not be evaluated again to repeat the start';
-  return { node, attempt, answer: 'refused', error: { name: 'Millrace.EngineError', message } };
+  return { node, item, attempt, answer: 'refused', error: { name: 'Millrace.EngineError', message } };
 }
 
 /** Evaluates the parameters of starts; they are the same as when the start was decided. */
@@ -205,9 +226,10 @@ async function inputsOf(
   decided?: ReadonlyMap<string, Evaluation>,
 ): Promise<Map<Flight, string>> {
   const wanted = flights.map((flight) => ({
-    key: evaluationKey('params', flight.node, flight.attempt),
+    key: evaluationKey('params', flight.node, flight.attempt, flight.item),
     what: 'params' as const,
     node: flight.node,
+    item: flight.item,
     attempt: flight.attempt,
     at: flight.startedAt,
   }));
@@ -215,10 +237,10 @@ async function inputsOf(
   const answers = decided ?? (await evaluateWanted(deps, scope, wanted, deps.options.passMs / 3));
   const inputs = new Map<Flight, string>();
   for (const flight of flights) {
-    const answer = answers.get(evaluationKey('params', flight.node, flight.attempt));
+    const answer = answers.get(evaluationKey('params', flight.node, flight.attempt, flight.item));
     if (!answer?.ok) continue;
     const node = reading.pipeline.nodes[flight.node] as CompiledNode;
-    inputs.set(flight, executionInput(reading, node, flight.attempt, answer.value));
+    inputs.set(flight, executionInput(reading, node, flight, answer.value));
   }
   return inputs;
 }
@@ -232,6 +254,7 @@ function nameOf(deps: PassDeps, run: RunRecord, flight: Flight): string {
     run: run.id,
     nonce: run.nonce,
     node: flight.node,
+    item: flight.item,
     attempt: flight.attempt,
   });
 }

@@ -1,5 +1,6 @@
 /** Works through a batch of the inbox: one pass a run, however many messages speak of it. */
 import pMap from 'p-map';
+import type { AttemptKey } from '#domain/execution-name.ts';
 import type { PassDeps } from './deps.ts';
 import type { Completion } from './gather.ts';
 import { type InboxMessage, parseInboxMessage } from './inbox-message.ts';
@@ -28,6 +29,7 @@ export type BatchTrouble = (what: string, error: unknown) => void;
 interface Work {
   readonly messageIds: string[];
   readonly completions: Completion[];
+  readonly looks: AttemptKey[];
 }
 
 /** Handles a batch. One bad message or run never fails the others. */
@@ -44,10 +46,11 @@ export async function workBatch(
     if (!message) failures.push(messageId);
     else if (message.kind === 'echo') echoes += 1;
     else if (message.kind === 'ring' || message.kind === 'completion') {
-      const work = byRun.get(message.run) ?? { messageIds: [], completions: [] };
+      const work = byRun.get(message.run) ?? { messageIds: [], completions: [], looks: [] };
       byRun.set(message.run, work);
       work.messageIds.push(messageId);
       if (message.kind === 'completion') work.completions.push(message.completion);
+      else if (message.about) work.looks.push(message.about);
     }
   }
   const passes = await pMap(byRun, ([run, work]) => workRun(deps, run, work, trouble), { concurrency: PARALLEL_RUNS });
@@ -66,7 +69,7 @@ function read(deps: PassDeps, body: string, trouble: BatchTrouble): InboxMessage
 /** One pass for all messages of a run; gives the messages that have to come again. */
 async function workRun(deps: PassDeps, run: string, work: Work, trouble: BatchTrouble): Promise<readonly string[]> {
   try {
-    const outcome = await runPass(deps, run, { completions: work.completions });
+    const outcome = await runPass(deps, run, work);
     switch (outcome.kind) {
       case 'done':
         return outcome.unanswered > 0 ? work.messageIds : [];

@@ -1,9 +1,10 @@
 /** What arrives in the inbox. Each message is parsed before it is used; none of them carries a state. */
 import * as z from 'zod';
-import type { Completion } from './gather.ts';
-import { completionOf } from './gather.ts';
+import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
+import { type Completion, completionOf } from './gather.ts';
 
-const ring = z.object({ kind: z.literal('ring'), run: z.string() });
+/** `about`: the name of an execution, of an attempt that is to be looked at though it is not due. */
+const ring = z.object({ kind: z.literal('ring'), run: z.string(), about: z.string().optional() });
 
 /** Made by the rule on the default bus from `aws.states` events; an output too large for an event is not there. */
 const execution = z.object({
@@ -22,7 +23,7 @@ const busEvent = z.object({ source: z.string(), 'detail-type': z.string(), detai
 
 /** A message of the inbox, read. */
 export type InboxMessage =
-  | { readonly kind: 'ring'; readonly run: string }
+  | { readonly kind: 'ring'; readonly run: string; readonly about?: AttemptKey }
   | { readonly kind: 'completion'; readonly run: string; readonly completion: Completion }
   /** Published by this very function: a rule let it through that should not have. */
   | { readonly kind: 'echo'; readonly detailType: string }
@@ -42,7 +43,10 @@ export function parseInboxMessage(body: string, installation: string): InboxMess
     return { kind, detailType: event['detail-type'] };
   }
   const read = message.parse(value);
-  if (read.kind === 'ring') return read;
+  if (read.kind === 'ring') {
+    const about = read.about === undefined ? undefined : parseExecutionName(installation, read.about);
+    return { kind: 'ring', run: read.run, ...(about && { about }) };
+  }
   const told = completionOf(installation, read.name, {
     status: read.status,
     ...(read.output && { output: read.output }),

@@ -8,7 +8,9 @@
  */
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
+import { flightKey } from '#domain/draft.ts';
 import { wakeAt } from '#domain/due.ts';
+import type { AttemptKey } from '#domain/execution-name.ts';
 import type { Evaluation, Facts } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
@@ -17,8 +19,11 @@ import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce } from './announce.ts';
 import type { PassDeps } from './deps.ts';
-import { evaluateWanted } from './evaluation.ts';
+import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
+import { storeList } from './map-lists.ts';
+import { rememberSuccesses } from './memo.ts';
+import { isStillWanted } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
@@ -34,9 +39,11 @@ const LONGEST_DELAY_MS = 900_000;
 const HELD_DECISIONS = 20;
 const HELD_NODES = 100;
 
-/** What brings a pass: nothing but a ring, ends of executions, or an order to stop. */
+/** What brings a pass: nothing but a ring, attempts to look at, ends of executions, or an order to stop. */
 export interface PassInput {
   readonly completions?: readonly Completion[];
+  /** Attempts to look at though they are not due. */
+  readonly looks?: readonly AttemptKey[];
   readonly stop?: { readonly by?: string };
 }
 
@@ -60,6 +67,8 @@ interface Tally {
   polled: number;
   started: number;
   stopped: number;
+  /** Results that wait for an evaluation. */
+  unfolded: number;
 }
 
 /**
@@ -67,7 +76,7 @@ interface Tally {
  * @throws whatever a port throws: the message that brought the pass then comes again, and the due time stands
  */
 export async function runPass(deps: PassDeps, runId: string, input: PassInput = {}): Promise<PassOutcome> {
-  const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0 };
+  const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0, unfolded: 0 };
   const storeResult = createResultStoring(deps.runs, runId);
   for (let reading = 0; reading < MAX_READINGS; reading++) {
     const outcome = await onePass(deps, runId, input, storeResult, tally);
@@ -104,23 +113,25 @@ async function onePass(
   const reading: Reading = { pipeline, run, readAt, storeResult };
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
-  const gathered = await gather(deps, reading, input.completions ?? []);
+  const gathered = await gather(deps, reading, input);
   tally.results += gathered.results.length;
   tally.polled += gathered.polled;
   tally.started += gathered.started;
   tally.stopped += gathered.stopped;
+  const order = input.stop ?? ((await isStillWanted(deps, run)) ? undefined : { by: 'its parent' });
   const facts: Facts = {
     engines: deps.engines,
     results: gathered.results,
     observations: gathered.observations,
     answers: gathered.answers,
-    ...(input.stop && { stop: input.stop }),
+    ...(order && { stop: order }),
     ...(isOverdue && { announced: true }),
   };
   const reached = await advance(deps, reading, facts, tally);
   if (!reached) return undefined;
   const stop = input.stop && stopAnswer(run, reached);
-  return { kind: 'done', run: reached, unanswered: gathered.unanswered, ...(stop && { stop }) };
+  const unanswered = gathered.unanswered + tally.unfolded;
+  return { kind: 'done', run: reached, unanswered, ...(stop && { stop }) };
 }
 
 /**
@@ -165,9 +176,11 @@ function stopAnswer(before: RunRecord, after: RunRecord): 'accepted' | 'already'
 /** Decides, commits and carries out, again while carrying out gives facts; nothing where a commit was lost. */
 async function advance(deps: PassDeps, reading: Reading, facts: Facts, tally: Tally): Promise<RunRecord | undefined> {
   let { run } = reading;
+  tally.unfolded = 0;
   let open: Facts | undefined = facts;
   for (let commits = 0; open && commits < MAX_COMMITS; commits++) {
     const decided = await decide(deps, { ...reading, run }, open);
+    tally.unfolded += decided.result.unfolded;
     const next = await commit(deps, run, decided.result);
     if (!next) {
       // Lost to another pass. An acknowledgement alone may be lost: a later pass announces once more.
@@ -198,7 +211,7 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
     const left = readAt + deps.options.passMs / 3 - deps.clock.now();
     if (left <= 0) isClosed = true;
     else {
-      const scope = { pipeline, run: result.run, results: facts.results ?? [] };
+      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists: result.lists };
       const values = await evaluateWanted(deps, scope, result.wanted, left);
       for (const [key, value] of values) evaluations.set(key, value);
       isClosed = values.size < result.wanted.length;
@@ -210,6 +223,7 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
 async function commit(deps: PassDeps, before: RunRecord, result: StepResult): Promise<RunRecord | undefined> {
   if (result.run === before) return before;
   let next = result.run;
+  for (const [key, list] of result.lists) await storeList(deps, next, key, list);
   if (result.output !== undefined) {
     const text = canonicalJson(result.output);
     const outputKey = `output-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
@@ -238,9 +252,9 @@ async function carryOut(
 ): Promise<Facts | undefined> {
   const { run, pipeline } = reading;
   const { commands, again } = decided.result;
-  const flightOf = new Map(run.flights.map((flight) => [flight.node, flight]));
+  const flightOf = new Map(run.flights.map((flight) => [flightKey(flight), flight]));
   const flightsOf = (kind: 'start' | 'stop') =>
-    commands.filter((command) => command.kind === kind).flatMap((command) => flightOf.get(command.node) ?? []);
+    commands.filter((command) => command.kind === kind).flatMap((command) => flightOf.get(flightKey(command)) ?? []);
   const starts = flightsOf('start');
   const stops = flightsOf('stop');
   tally.started += starts.length;
@@ -250,10 +264,17 @@ async function carryOut(
   await ring(deps, run, before, again);
   const owes = run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline)) && isOwn(pipeline, run, before);
   if (owes) await announce(deps, pipeline, run);
+  if (run !== before) await remember(deps, reading);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
   if (!owes && !isUnsettled) return undefined;
   // That a start was confirmed is not worth a commit of its own: the pass that polls it finds out.
   return { engines: deps.engines, answers: isUnsettled ? answers : [], ...(owes && { announced: true }) };
+}
+
+/** Remembers outputs for later runs. */
+function remember(deps: PassDeps, reading: Reading): Promise<void> {
+  const scope = { ...reading, results: [] };
+  return rememberSuccesses(deps, scope, (wanted) => evaluateTemplates(deps, scope, wanted, deps.options.passMs / 3));
 }
 
 /** Whether this commit made the change that is to be announced. */

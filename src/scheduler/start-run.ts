@@ -3,12 +3,16 @@
  * crash between any two does no harm: an input without a run is nobody's, a run is due from its creation on, and
  * its first pass writes its line again.
  */
+import type { DefinitionError } from '#domain/definition.ts';
 import { floorToTick } from '#domain/due.ts';
+import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson, type Json } from '#domain/json.ts';
-import { RUN_SCHEMA_VERSION, type RunRecord, type RunTrigger } from '#domain/run.ts';
-import { deriveRunId, hashInput, isIdempotencyKey, type RunCause } from '#domain/run-id.ts';
+import { type ParentAttempt, RUN_SCHEMA_VERSION, type RunRecord, type RunTrigger } from '#domain/run.ts';
+import { childRunId, deriveRunId, hashInput, isIdempotencyKey, type RunCause } from '#domain/run-id.ts';
+import type { PipelineHead } from '#ports/index.ts';
 import { toHeader } from './announce.ts';
 import type { PassDeps } from './deps.ts';
+import { checkInput } from './input-check.ts';
 import { loadPipeline } from './pipelines.ts';
 
 /** Key of the stored value that is a run's input. */
@@ -25,13 +29,20 @@ export interface StartRequest {
   /** Makes a repeated request find the first run. @default none: each request makes a run */
   readonly cause?: RunCause | undefined;
   readonly trigger: RunTrigger;
+  /** Makes the run the child of an attempt, whose repeated start finds it. */
+  readonly child?: { readonly parent: ParentAttempt; readonly depth: number } | undefined;
 }
 
 /** What became of the request. `replayed`: the run that the first such request made. */
 export type StartOutcome =
   | { readonly kind: 'started' | 'replayed'; readonly run: RunRecord }
   | { readonly kind: 'conflict'; readonly run: RunRecord }
-  | { readonly kind: 'noPipeline' | 'noRevision' | 'invalidKey' };
+  | { readonly kind: 'noPipeline' | 'noRevision' | 'invalidKey' }
+  | {
+      /** The input does not fit the schema of the pipeline; each error with its place in the input, a JSON pointer. */
+      readonly kind: 'invalidInput';
+      readonly errors: readonly DefinitionError[];
+    };
 
 /**
  * Starts a run, or finds the one that the same request started before.
@@ -44,16 +55,34 @@ export async function startRun(deps: PassDeps, request: StartRequest): Promise<S
   const pipeline = await loadPipeline(deps.pipelines, head.name, request.revision ?? head.revision);
   if (!pipeline) return { kind: 'noRevision' };
   const input = request.input ?? {};
-  const id = request.cause ? deriveRunId(head.name, head.incarnation, request.cause) : deps.ids.runId();
+  const id = idOf(deps, request, head);
   const run = newRun(deps, request, { id, revision: pipeline.revision, nodes: pipeline.nodes.length, input });
-  const before = request.cause && (await deps.runs.readRun(id));
+  const before = (request.cause || request.child) && (await deps.runs.readRun(id));
   if (before) return foundBefore(deps, before, run);
+  const errors = inputErrors(pipeline, input);
+  if (errors.length > 0) return { kind: 'invalidInput', errors };
   await deps.runs.putValue(run, INPUT_KEY, canonicalJson(input));
   const created = await deps.runs.createRun(run);
   if (!created.created && created.run.nonce !== run.nonce) return foundBefore(deps, created.run, run);
   await deps.runs.putHeader(toHeader(run));
   await deps.inbox.ring(run.id);
   return { kind: 'started', run };
+}
+
+function inputErrors({ definition }: CompiledPipeline, input: Json): readonly DefinitionError[] {
+  return definition.input ? checkInput(definition.input.schema, input) : [];
+}
+
+/** What is wrong with an input in a sentence: the first error, and how many there are. */
+export function inputErrorsInWords(errors: readonly DefinitionError[]): string {
+  const [first] = errors;
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  return `${first?.path || 'the input'}: ${first?.message}${more}`;
+}
+
+function idOf(deps: PassDeps, request: StartRequest, head: PipelineHead): string {
+  if (request.child) return childRunId(request.child.parent);
+  return request.cause ? deriveRunId(head.name, head.incarnation, request.cause) : deps.ids.runId();
 }
 
 /** A repeated request rings too: the one before it may have died before it did. */
@@ -82,6 +111,7 @@ function newRun(
     since: now,
     createdAt: now,
     trigger: request.trigger,
+    ...request.child,
     tags: request.tags ?? [],
     inputHash: hashInput(what.input),
     nodes: 'p'.repeat(what.nodes),

@@ -1,6 +1,8 @@
 /** Stores what executions said. What is stored already wins, so one pass stores each result once, however often it reads its run. */
+import { flightKey } from '#domain/draft.ts';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { RunKey, RunStore } from '#ports/index.ts';
+import { checkResult } from './check-output.ts';
 import type { Completion } from './gather.ts';
 
 /** Stores a result and gives what is stored, from memory where this pass stored it before. */
@@ -10,11 +12,11 @@ export type StoreResult = (nonce: string, result: AttemptResult) => Promise<Atte
 export function createResultStoring(runs: RunStore, runId: string): StoreResult {
   const stored = new Map<string, Promise<AttemptResult>>();
   return (nonce, result) => {
-    const key = `${nonce}/${result.node}/${result.attempt}`;
+    const key = `${nonce}/${flightKey(result)}/${result.attempt}`;
     const known = stored.get(key);
     if (known !== undefined) return known;
     const run: RunKey = { id: runId, nonce };
-    const storing = runs.putResult(run, result);
+    const storing = runs.putResult(run, checkResult(result));
     stored.set(key, storing);
     return storing;
   };

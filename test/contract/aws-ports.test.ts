@@ -41,6 +41,7 @@ function openPorts() {
     table: 'millrace',
     bus: 'millrace',
     inboxUrl: `${services.sqs.clientConfig.endpoint}/123456789012/inbox`,
+    payloadBucket: 'millrace-payloads',
     clients,
   });
 }

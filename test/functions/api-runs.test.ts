@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#domain/json.ts';
 import type { RunRecord } from '#domain/run.ts';
+import { withChildRuns } from '#scheduler/child-runs.ts';
 import { type Api, createApi } from './api-client.ts';
 
 const ONE = { name: 'one', nodes: [{ id: 'only', params: { function: 'fn' } }] };
@@ -305,5 +306,72 @@ describe('POST /v1/runs/{runId}/stop', () => {
       expect([...api.executions.started.values()].every(({ status }) => status !== 'RUNNING')).toBe(true);
     }
     expect([...outcomes].sort()).toEqual(['ACCEPTED ABORTED', 'ALREADY_FINISHED SUCCEEDED']);
+  });
+});
+
+describe('the input of a run', () => {
+  const definition = {
+    name: 'typed',
+    input: { schema: { type: 'object', required: ['day'], properties: { day: { type: 'string', format: 'date' } } } },
+    nodes: [{ id: 'a', params: { function: 'fn' } }],
+  };
+
+  it('is checked against the schema of the pipeline before anything is stored', async () => {
+    const api = createApi();
+    expect((await api.put(definition)).status).toBe(201);
+    const refused = await api.post('/v1/pipelines/typed/runs', { input: { day: 'today' } });
+    expect(refused.body).toMatchObject({
+      status: 422,
+      code: 'INVALID_INPUT',
+      detail: 'The input is not valid. /day: String does not match format "date".',
+      errors: [{ path: '/day', code: 'INVALID_FIELD', value: 'today' }],
+    });
+    const none = await api.post('/v1/pipelines/typed/runs');
+    expect(none.body).toMatchObject({ code: 'INVALID_INPUT', errors: [{ path: '' }] });
+    expect((await api.get('/v1/runs')).body.items).toEqual([]);
+    expect((await api.post('/v1/pipelines/typed/runs', { input: { day: '2026-11-30' } })).status).toBe(201);
+  });
+
+  it('of a run that was started before is not checked again by a newer schema', async () => {
+    const api = createApi();
+    await api.put(definition);
+    const key = { 'idempotency-key': 'k' };
+    const first = await api.post('/v1/pipelines/typed/runs', { input: { day: '2026-11-30' } }, key);
+    await api.put({ ...definition, input: { schema: { required: ['hour'] } } } as never);
+    const again = await api.post('/v1/pipelines/typed/runs', { input: { day: '2026-11-30' } }, key);
+    expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+    expect((await api.post('/v1/pipelines/typed/runs', { input: { day: '2026-11-30' } })).body.code).toBe(
+      'INVALID_INPUT',
+    );
+  });
+
+  it('of a child is checked too: the node that starts it fails with what is wrong', async () => {
+    const api = createApi();
+    Object.assign(api.deps, withChildRuns({ ...api.deps }));
+    await api.put(definition);
+    const call = { id: 'call', engine: 'pipeline', params: { pipeline: 'typed', input: { day: 1 } } };
+    await api.put({ name: 'caller', nodes: [call] });
+    const { id } = (await api.post('/v1/pipelines/caller/runs')).body;
+    await api.untilOver(id);
+    const { error } = (await api.get(`/v1/runs/${id}/nodes/call`)).body;
+    expect(error).toEqual({
+      name: 'Millrace.EngineError',
+      message: 'pipeline typed does not take this input: /day: type "number" is invalid. Expected "string"',
+    });
+  });
+
+  it('has a schema that is checked when the pipeline is put, with its place in the text', async () => {
+    const api = createApi();
+    const text = 'name: typed\ninput:\n  schema:\n    properties:\n      day: { typ: string }\nnodes:\n  - id: a\n';
+    const refused = await api.call('PUT', '/v1/pipelines/typed', {
+      body: { text },
+      headers: { 'content-type': 'application/yaml' },
+    });
+    expect(refused.body).toMatchObject({
+      status: 422,
+      code: 'INVALID_DEFINITION',
+      errors: [{ path: 'input.schema.properties.day.typ', code: 'INVALID_SCHEMA', line: 5, suggestion: 'type' }],
+    });
+    expect((await api.get('/v1/pipelines/typed')).status).toBe(404);
   });
 });

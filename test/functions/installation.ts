@@ -3,6 +3,8 @@ import type { Context } from 'aws-lambda';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
+import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
@@ -17,7 +19,7 @@ import { runPass } from '#scheduler/pass.ts';
 export const MACHINE = 'arn:aws:states:eu-central-1:111122223333:stateMachine:millrace-lambda';
 
 /** How an attempt goes: it ends so, or goes on until the test ends it. */
-export type Behaviour = (node: string, attempt: number) => ExecutionEnd | undefined;
+export type Behaviour = (node: string, attempt: number, item?: number) => ExecutionEnd | undefined;
 
 /** A context as Lambda gives it, as far as anybody reads it. */
 export const CONTEXT = { awsRequestId: 'invocation', getRemainingTimeInMillis: () => 29_000 } as unknown as Context;
@@ -38,9 +40,12 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const deps: ApiDeps = {
     runs: createMemoryRunStore(),
     pipelines: createMemoryPipelineStore(),
+    memo: createMemoryMemo(),
+    payloads: createMemoryPayloads(),
     executions,
     inbox: {
       ring: async (runId) => void rings.push(runId),
+      ringAbout: async () => {},
       ringAll: async (runIds) => void rings.push(...runIds),
     },
     bus: {
@@ -64,8 +69,8 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const endExecutions = () => {
     for (const execution of executions.started.values()) {
       if (execution.status !== 'RUNNING') continue;
-      const { node, attempt } = attemptOf(execution);
-      const end = behave(node, attempt);
+      const { node, attempt, item } = attemptOf(execution);
+      const end = behave(node, attempt, item);
       if (end) executions.end(execution.name, end);
     }
   };
@@ -104,8 +109,8 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
 export type Installation = ReturnType<typeof createInstallation>;
 
 /** Which attempt an execution is, by its input. */
-export function attemptOf(execution: MemoryExecution): { node: string; attempt: number } {
-  return (JSON.parse(execution.input) as { millrace: { node: string; attempt: number } }).millrace;
+export function attemptOf(execution: MemoryExecution): { node: string; attempt: number; item?: number } {
+  return (JSON.parse(execution.input) as { millrace: { node: string; attempt: number; item?: number } }).millrace;
 }
 
 async function tellEnd(deps: ApiDeps, execution: MemoryExecution): Promise<void> {

@@ -62,6 +62,28 @@ describe('RunRequested', () => {
     expect(intake.rejections()).toEqual([]);
   });
 
+  it('with an input that does not fit the schema of the pipeline is rejected with every error', async () => {
+    const intake = await createIntake();
+    const schema = { properties: { n: { type: 'integer' }, day: { format: 'date' } } };
+    const definition = { name: 'typed', input: { schema }, nodes: [{ id: 'only' }] };
+    await putPipeline(intake.deps, { definition, revision: definitionRevision(definition) });
+    const detail = { pipeline: 'typed', input: { n: 1.5, day: 'today' } };
+    expect(await intake.deliver(runRequested('e1', detail))).toEqual([]);
+    expect(await intake.runs()).toEqual([]);
+    expect(intake.rejections()).toMatchObject([
+      {
+        eventId: 'e1',
+        pipeline: 'typed',
+        code: 'INVALID_INPUT',
+        message: '/n: type "number" is invalid. Expected "integer", and 1 more',
+        errors: [
+          { path: '/n', code: 'INVALID_TYPE' },
+          { path: '/day', code: 'INVALID_FIELD' },
+        ],
+      },
+    ]);
+  });
+
   it('C89: an event that is delivered three times, and once more an hour later, makes one run', async () => {
     const intake = await createIntake();
     const event = runRequested('e1', { pipeline: 'one', input: { n: 1 } });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryExecutions } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
+import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
@@ -19,8 +21,14 @@ async function createScheduler() {
   const pass: PassDeps = {
     runs: createMemoryRunStore(),
     pipelines: createMemoryPipelineStore(),
+    memo: createMemoryMemo(),
+    payloads: createMemoryPayloads(),
     executions: createMemoryExecutions(clock),
-    inbox: { ring: async (run) => void rung.push(run), ringAll: async (runs) => void rung.push(...runs) },
+    inbox: {
+      ring: async (run) => void rung.push(run),
+      ringAbout: async (run) => void rung.push(run),
+      ringAll: async (runs) => void rung.push(...runs),
+    },
     bus: { publish: async () => {} },
     evaluator: { evaluate: async () => [] },
     clock,

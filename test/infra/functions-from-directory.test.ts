@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -28,6 +28,25 @@ describe('FunctionsFromDirectory', () => {
     const there = join(folderOf({}), 'a', 'b', 'c');
     cpSync(here, there, { recursive: true });
     expect(assetsOf(there)).toEqual(assetsOf(here));
+  });
+
+  it('gives functions anywhere the helper library, and the S3 client in a file that loads when it is needed', () => {
+    const source =
+      "import { defineFunction } from 'millrace/function';\nexport const handler = defineFunction(() => 1);\n";
+    const app = createApp();
+    createStack(app, { functionsDirectory: folderOf({ 'wrapped.ts': source, 'plain.ts': ECHO }) });
+    const assets = readdirSync(app.outdir).filter((name) => name.startsWith('asset.'));
+    const sizes = assets.map((asset) =>
+      Object.fromEntries(
+        readdirSync(join(app.outdir, asset))
+          .filter((file) => file.endsWith('.mjs'))
+          .map((file) => [file, statSync(join(app.outdir, asset, file)).size]),
+      ),
+    );
+    const wrapped = sizes.filter((files) => files['s3-payload-store.mjs'] !== undefined);
+    expect(wrapped).toHaveLength(1);
+    expect(wrapped[0]?.['index.mjs']).toBeLessThan(100_000);
+    expect(wrapped[0]?.['s3-payload-store.mjs']).toBeGreaterThan(500_000);
   });
 
   it('leaves nothing but assets in the assembly', () => {
@@ -110,6 +129,31 @@ describe('bundleFunctions', () => {
     expect(textOf(bundles.get('two')?.files.get('worker.mjs'))).toContain('console.log(1)');
   });
 
+  it('puts a companion that is imported just beside the functions that import it, and loads it when they ask', async () => {
+    const folder = folderOf({
+      'heavy.ts': 'export const loaded = [(globalThis as { heavy?: number }).heavy = 1];\n',
+      'one.ts': "export const handler = async (event: unknown) => (event ? (await import('#heavy')).loaded : []);\n",
+      'two.ts': ECHO,
+    });
+    const entry = (name: string) => ({ name, file: join(folder, `${name}.ts`) });
+    const bundles = bundleFunctions([entry('one'), entry('two')], {
+      root: folder,
+      minify: true,
+      companions: [{ ...entry('heavy'), importedAs: '#heavy' }],
+    });
+    const files = [...bundles].map(([name, bundle]) => [name, [...bundle.files.keys()].sort()]);
+    expect(files).toEqual([
+      ['one', ['heavy.mjs', 'heavy.mjs.map', 'index.mjs', 'one.mjs.map']],
+      ['two', ['index.mjs', 'two.mjs.map']],
+    ]);
+    const code = [...(bundles.get('one')?.files ?? [])].filter(([name]) => name.endsWith('.mjs'));
+    const out = folderOf(Object.fromEntries(code.map(([name, bytes]) => [name, withoutMap(textOf(bytes))])));
+    const { handler } = (await import(pathToFileURL(join(out, 'index.mjs')).href)) as { handler: Handler };
+    expect(await handler(undefined)).toEqual([]);
+    expect(globalThis).not.toHaveProperty('heavy');
+    expect(await handler({})).toEqual([1]);
+  });
+
   it('keeps the names of error classes in minified code', async () => {
     const folder = folderOf({
       'fetch.ts':
@@ -139,10 +183,14 @@ async function loadHandler(folder: string, name: string): Promise<Handler> {
   );
   // Without its source map, which names files that are not there.
   const out = folderOf({
-    'index.mjs': textOf(bundle?.files.get('index.mjs')).replace(/\n\/\/# sourceMappingURL=.*/, ''),
+    'index.mjs': withoutMap(textOf(bundle?.files.get('index.mjs'))),
   });
   const module = (await import(pathToFileURL(join(out, 'index.mjs')).href)) as { handler: Handler };
   return module.handler;
+}
+
+function withoutMap(code: string): string {
+  return code.replace(/\n\/\/# sourceMappingURL=.*/, '');
 }
 
 function functionNames(files: Record<string, string>): string[] {

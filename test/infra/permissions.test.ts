@@ -25,6 +25,7 @@ const READ_QUEUE = [
   'sqs:GetQueueUrl',
   'sqs:ReceiveMessage',
 ];
+const USE_PAYLOADS = ['s3:GetObject', 's3:PutObject'];
 const RUN = ['states:DescribeExecution', 'states:ListExecutions', 'states:StartExecution', 'states:StopExecution'];
 
 /** Each resource with a wildcard that a role may name, and why it cannot be named outright. */
@@ -34,6 +35,8 @@ const WILDCARDS = new Map([
     'FunctionsschedulerFunction5694BE36:*',
     'EventBridge Scheduler’s target also covers the versions of the one function',
   ],
+  ['/outputs/*', 'payloads are made at run time, each under its own hash'],
+  ['/inputs/*', 'payloads are made at run time, each under its own hash'],
 ]);
 
 describe('the roles', () => {
@@ -43,13 +46,16 @@ describe('the roles', () => {
   });
 
   it.each([
-    ['FunctionsapiRole', [...TABLE, 'events:PutEvents', ...LOGS, 'sqs:SendMessage', ...RUN]],
-    ['FunctionsschedulerRole', [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage', ...RUN]],
+    ['FunctionsapiRole', [...TABLE, 'events:PutEvents', ...LOGS, 'sqs:SendMessage', ...RUN, ...USE_PAYLOADS]],
+    [
+      'FunctionsschedulerRole',
+      [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage', ...RUN, ...USE_PAYLOADS],
+    ],
     ['FunctionsintakeRole', [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage']],
     ['LambdaEngineRole', ['lambda:InvokeFunction']],
     ['TickRole', ['lambda:InvokeFunction', 'sqs:SendMessage']],
-    ['UserFunctionsoneRole', LOGS],
-    ['UserFunctionstwoRole', LOGS],
+    ['UserFunctionsoneRole', [...LOGS, ...USE_PAYLOADS]],
+    ['UserFunctionstwoRole', [...LOGS, ...USE_PAYLOADS]],
   ])('%s allows just what its edges need', (role, actions) => {
     const allowed = new Set(statementsOf(template, role).flatMap(({ Action }) => Action));
     expect([...allowed].sort()).toEqual(actions.toSorted());
@@ -81,6 +87,21 @@ describe('the roles', () => {
       }
     }
     expect([...seen].sort()).toEqual([...WILDCARDS.keys()].sort());
+  });
+
+  it.each([
+    ['UserFunctionsoneRole', 'outputs'],
+    ['FunctionsschedulerRole', 'inputs'],
+    ['FunctionsapiRole', 'inputs'],
+  ])('%s may read all payloads, and put just %s', (role, folder) => {
+    const statements = statementsOf(template, role);
+    const named = (action: string) =>
+      statements
+        .filter(({ Action }) => [Action].flat().includes(action))
+        .flatMap(({ Resource }) => [Resource].flat().map(flatten))
+        .map((arn) => arn.replace(/^PayloadsBucket\w+/, ''));
+    expect(named('s3:PutObject')).toEqual([`/${folder}/*`]);
+    expect(new Set(named('s3:GetObject'))).toEqual(new Set(['/inputs/*', '/outputs/*']));
   });
 
   it('have no managed policies', () => {

@@ -17,11 +17,12 @@ describe('MillraceStack', () => {
     expect([...types].filter((type) => !hostedType(type) && !isMeaninglessType(type))).toEqual([]);
   });
 
-  it('names its address, table, bus and queues', () => {
+  it('names its address, table, bucket, bus and queues', () => {
     expect(Object.keys(template.findOutputs('*')).sort()).toEqual([
       'ApiUrl',
       'BusName',
       'InboxUrl',
+      'PayloadBucketName',
       'RequestsUrl',
       'TableName',
     ]);
@@ -85,6 +86,51 @@ describe('MillraceStack', () => {
         Properties: { DeletionProtectionEnabled: false },
         DeletionPolicy: 'Delete',
       });
+    });
+  });
+
+  describe('the bucket', () => {
+    it('is private, encrypted, takes nothing in the clear, and forgets after 400 days', () => {
+      template.hasResource('AWS::S3::Bucket', {
+        Properties: {
+          BucketName: Match.absent(),
+          BucketEncryption: {
+            ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+          },
+          PublicAccessBlockConfiguration: {
+            BlockPublicAcls: true,
+            BlockPublicPolicy: true,
+            IgnorePublicAcls: true,
+            RestrictPublicBuckets: true,
+          },
+          LifecycleConfiguration: {
+            Rules: [
+              {
+                ExpirationInDays: 400,
+                AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+                Status: 'Enabled',
+              },
+            ],
+          },
+        },
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+      });
+      template.hasResourceProperties('AWS::S3::BucketPolicy', {
+        PolicyDocument: {
+          Statement: [
+            Match.objectLike({
+              Effect: 'Deny',
+              Action: 's3:*',
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+            }),
+          ],
+        },
+      });
+    });
+
+    it('goes with an ephemeral stack', () => {
+      synthesize({ ephemeral: true }).hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
     });
   });
 
@@ -167,6 +213,7 @@ describe('MillraceStack', () => {
             MILLRACE_BUS: Match.anyValue(),
             MILLRACE_INBOX_URL: Match.anyValue(),
             MILLRACE_LAMBDA_ENGINE_ARN: Match.anyValue(),
+            MILLRACE_PAYLOAD_BUCKET: Match.anyValue(),
             MILLRACE_TICK_SECONDS: '60',
             MILLRACE_PASS_SECONDS: String(PASS_SECONDS),
           },
@@ -185,7 +232,7 @@ describe('MillraceStack', () => {
       for (const group of groups.values()) expect(propertyOf(group, 'RetentionInDays')).toBe(30);
     });
 
-    it('of a team carry their literal names, may take 15 minutes, and get nothing of ours in their environment', () => {
+    it('of a team carry their literal names, may take 15 minutes, and get of ours only the name of the bucket', () => {
       synthesizeWithUserFunction().hasResourceProperties('AWS::Lambda::Function', {
         FunctionName: 'clean_Flights-2',
         Handler: 'index.handler',
@@ -193,7 +240,13 @@ describe('MillraceStack', () => {
         Architectures: ['arm64'],
         MemorySize: 512,
         Timeout: 900,
-        Environment: { Variables: { NODE_OPTIONS: '--enable-source-maps', MILLRACE_TABLE: Match.absent() } },
+        Environment: {
+          Variables: {
+            NODE_OPTIONS: '--enable-source-maps',
+            MILLRACE_PAYLOAD_BUCKET: { Ref: Match.stringLikeRegexp('^PayloadsBucket') },
+            MILLRACE_TABLE: Match.absent(),
+          },
+        },
       });
     });
   });

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { loadDefinition, type PipelineDefinition } from '#authoring/index.ts';
 import { type Host, startHost, synthesizeApp } from '#local/host.ts';
 import { Api, type Node, type Run } from '../../demo/api.ts';
 import { follow } from '../../demo/progress.ts';
+import typescript from '../../examples/typescript/pipeline.ts';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
@@ -74,19 +75,120 @@ const cases: {
   },
   {
     file: 'timeouts/pipeline.yaml',
-    run: { state: 'SUCCEEDED', output: { stuckOnce: { attempt: 2 }, stuck: 'States.Timeout' } },
-    nodes: { 'stuck-once': ['SUCCEEDED', 2], stuck: ['TIMED_OUT', 1], after: ['SUCCEEDED', 1] },
+    run: {
+      state: 'SUCCEEDED',
+      output: { stuckOnce: { attempt: 2 }, stuck: 'States.Timeout', unserved: 'Millrace.QueueTimeout' },
+    },
+    nodes: {
+      'stuck-once': ['SUCCEEDED', 2],
+      stuck: ['TIMED_OUT', 1],
+      unserved: ['TIMED_OUT', 0],
+      after: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'typescript/pipeline.ts',
+    run: { state: 'SUCCEEDED', output: { regions: 3, sales: 14 } },
+    nodes: {
+      'sales-north': ['SUCCEEDED', 1],
+      'sales-east': ['SUCCEEDED', 1],
+      'sales-south': ['SUCCEEDED', 1],
+      report: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'failure/fail-fast.yaml',
+    run: { state: 'FAILED', message: expect.stringContaining('load') },
+    nodes: { extract: ['SUCCEEDED', 1], load: ['FAILED', 1], slow: ['ABORTED', 1], publish: ['ABORTED', 0] },
+  },
+  {
+    file: 'map/pipeline.yaml',
+    run: {
+      state: 'SUCCEEDED',
+      output: { total: 250, places: [0, 1, 3, 4], failed: ['FileMissing'], none: [] },
+    },
+    nodes: {
+      list: ['SUCCEEDED', 1],
+      measure: ['SUCCEEDED', expect.any(Number)],
+      sum: ['SUCCEEDED', 1],
+      none: ['SUCCEEDED', 0],
+    },
+  },
+  {
+    file: 'branch/pipeline.yaml',
+    input: { amount: 1200 },
+    run: { state: 'SUCCEEDED', output: 'booked after reviewed' },
+    nodes: {
+      judge: ['SUCCEEDED', 1],
+      pay: ['SKIPPED', 0],
+      receipt: ['SKIPPED', 0],
+      review: ['SUCCEEDED', 1],
+      notify: ['SUCCEEDED', 1],
+      book: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'branch/pipeline.yaml',
+    input: { amount: 50 },
+    run: { state: 'SUCCEEDED', output: 'booked after paid' },
+    nodes: {
+      judge: ['SUCCEEDED', 1],
+      pay: ['SUCCEEDED', 1],
+      receipt: ['SUCCEEDED', 1],
+      review: ['SKIPPED', 0],
+      notify: ['SKIPPED', 0],
+      book: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'expressions/pipeline.yaml',
+    input: { day: '2026-11-30' },
+    run: {
+      state: 'SUCCEEDED',
+      output: {
+        totals: {
+          count: 3,
+          sum: 55,
+          dear: ['lamp'],
+          'by item': { lamp: 35, cup: 20 },
+          label: '100 % {% is no expression %} inside a text',
+          'same time': true,
+        },
+        given: ['input', 'upstream'],
+        error: '{% $nodes.totals.output.summ %} gives no value: $nodes.totals.output.summ is missing',
+      },
+    },
+    nodes: {
+      'orders of the day': ['SUCCEEDED', 1],
+      totals: ['SUCCEEDED', 1],
+      everything: ['SUCCEEDED', 1],
+      typo: ['FAILED', 1],
+      report: ['SUCCEEDED', 1],
+    },
   },
 ];
 
 /** All functions of the examples in one folder, as links: one host for all. */
 async function linkFunctions(folder: string): Promise<void> {
   await mkdir(folder);
-  for (const { file } of cases) {
+  for (const file of new Set(cases.map((each) => each.file))) {
     const functions = join(examples, file, '..', 'functions');
     for (const name of await readdir(functions))
       await symlink(join(functions, name), join(folder, name)).catch(() => {});
   }
+}
+
+/** Puts an example as its author wrote it: YAML as text, TypeScript as the JSON that it makes. */
+async function put(api: Api, file: string): Promise<PipelineDefinition> {
+  if (file === 'typescript/pipeline.ts') {
+    await api.putPipeline(typescript.name, JSON.stringify(typescript), 'application/json');
+    return typescript;
+  }
+  const text = await readFile(join(examples, file), 'utf8');
+  const loaded = loadDefinition(text, 'yaml');
+  if (!loaded.ok) throw new Error(`${file} is not valid`);
+  await api.putPipeline(loaded.definition.name, text, 'application/yaml');
+  return loaded.definition;
 }
 
 let folder: string;
@@ -105,10 +207,8 @@ afterAll(async () => {
 describe('the examples end as their first lines say', () => {
   it.each(cases)('$file', async ({ file, input = {}, run, nodes }) => {
     const api = new Api(host.url);
-    const text = await readFile(join(examples, file), 'utf8');
-    const { name } = parse(text);
-    await api.putPipeline(name, text, 'application/yaml');
-    const { id } = await api.startRun(name, input, file);
+    const { name } = await put(api, file);
+    const { id } = await api.startRun(name, input, JSON.stringify([file, input]));
     const ended = await follow(api, id, 60_000, () => {});
     const found = ended.nodes.map(({ id: node, state, attempt }: Node) => [node, [state, attempt]]);
     expect(Object.fromEntries(found)).toEqual(nodes);

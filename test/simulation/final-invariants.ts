@@ -2,6 +2,7 @@
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
 import { attemptOf, seenIn } from './invariants.ts';
+import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
 
 /** At the end. */
@@ -17,7 +18,7 @@ export async function checkFinally(world: World): Promise<void> {
     require(world, run.state === 'ABORTED' || run.state === 'FAILED', () => `stop accepted, run ${run.state}`);
   }
   for (const result of await world.runs.listResults(run)) {
-    const first = world.runs.results.get(`${run.nonce}/${result.node}/${result.attempt}`);
+    const first = world.runs.results.get(resultName(run.nonce, result));
     require(world, JSON.stringify(result) === JSON.stringify(first), () => {
       return `the result of node ${result.node}, attempt ${result.attempt}, is not what was stored first`;
     });

@@ -61,9 +61,17 @@ export function createFlakyExecutions(inner: MemoryExecutions, world: Surroundin
   };
 }
 
+/** Which attempt an execution was told that it is. */
+export interface ExecutionInput {
+  readonly run: string;
+  readonly node: string;
+  readonly item?: number;
+  readonly attempt: number;
+}
+
 /** Which attempt an execution's input is for. */
-export function readInput(input: string): { readonly node: string; readonly attempt: number } {
-  return (JSON.parse(input) as { millrace: { node: string; attempt: number } }).millrace;
+export function readInput(input: string): ExecutionInput {
+  return (JSON.parse(input) as { millrace: ExecutionInput }).millrace;
 }
 
 /** What DescribeExecution would have said at an earlier time. */

@@ -1,4 +1,6 @@
 /** What must hold after every operation, whatever went wrong before. */
+import { flightKey } from '#domain/draft.ts';
+import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import { isTerminal, statusOf } from '#domain/node-status.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import type { PackedRun } from '#domain/run-codec.ts';
@@ -63,6 +65,8 @@ function note(world: World, seen: Seen, run: RunRecord): void {
 function checkStates(world: World, run: RunRecord): void {
   const flying = new Set(run.flights.map((flight) => flight.node));
   [...run.nodes].forEach((letter, node) => {
+    // A map in progress has the flights of its items, or none while its next ones wait.
+    if (letter === 'm') return;
     const { state, standing } = statusOf(letter.charCodeAt(0));
     const hasFlight = state === 'RUNNING' || state === 'RETRY_WAIT';
     require(world, flying.has(node) === hasFlight, () => `node ${node} is ${state}, its flight says otherwise`);
@@ -92,7 +96,7 @@ function checkChange(world: World, before: RunRecord, run: RunRecord): void {
     require(world, !isFinal || run.nodes[node] === letter, () => `node ${node}: ${letter} became ${run.nodes[node]}`);
   });
   for (const flight of run.flights) {
-    const known = before.flights.find((other) => other.node === flight.node);
+    const known = before.flights.find((other) => flightKey(other) === flightKey(flight));
     require(world, !known || flight.attempt >= known.attempt, () => `node ${flight.node} went back an attempt`);
     require(world, !before.stop || known?.attempt === flight.attempt, () => {
       return `attempt of node ${flight.node} decided after a stop`;
@@ -108,24 +112,29 @@ function checkStarted(world: World, run: RunRecord, name: string): void {
 /** The newest start. */
 function checkStart(world: World, seen: Seen, run: RunRecord): void {
   const { name, at } = world.trace.starts[seen.starts] as World['trace']['starts'][number];
-  const { node, attempt } = attemptOf(name);
+  const { node, item, attempt } = attemptOf(name);
   checkStarted(world, run, name);
-  const key = `sim-${run.id}-${run.nonce}-${node}-${attempt}`;
+  const place = item === undefined ? `${node}` : `${node}_${item}`;
+  const key = `sim-${run.id}-${run.nonce}-${place}-${attempt}`;
   require(world, name === key, () => `${name} is not named for its attempt`);
   for (const [other, count] of world.executions.starts) {
     require(world, count <= 1, () => `${other} was started ${count} times`);
   }
   for (const other of world.executions.started.values()) {
-    const isBeside = other.status === 'RUNNING' && other.name !== name && attemptOf(other.name).node === node;
+    const isBeside =
+      other.status === 'RUNNING' && other.name !== name && isSame(attemptOf(other.name), attemptOf(name));
     require(world, !isBeside || world.faults.freezeStarts === true, () => `${name} started beside ${other.name}`);
   }
   const { upstreams = [], trigger } = world.pipeline.nodes[node] ?? {};
   if (trigger === 'all_success') {
     for (const up of upstreams)
-      require(world, run.nodes[up] === 'S', () => `${name} started before node ${up} succeeded`);
+      require(world, statusOf(run.nodes.charCodeAt(up)).standing === 'success', () =>
+        `${name} started before node ${up} succeeded`);
   }
   if (world.faults.freezeStarts) return;
-  const isWanted = run.flights.some((one) => one.node === node && one.attempt === attempt && one.phase !== 'retry');
+  const isWanted = run.flights.some(
+    (one) => isSame(one, attemptOf(name)) && one.attempt === attempt && one.phase !== 'retry',
+  );
   require(world, isWanted, () => `${name} started when its attempt was over`);
   if (!run.stop) return;
   const late = at - ((seen.stoppedAt ?? at) + world.options.passMs + (world.faults.choose ? 1_000 : 0));
@@ -133,9 +142,12 @@ function checkStart(world: World, seen: Seen, run: RunRecord): void {
 }
 
 /** Which attempt an execution's name is for. */
-export function attemptOf(name: string): { readonly node: number; readonly attempt: number } {
-  const parts = name.split('-');
-  return { node: Number(parts[3]), attempt: Number(parts[4]) };
+export function attemptOf(name: string): AttemptKey {
+  return parseExecutionName('sim', name) as AttemptKey;
+}
+
+function isSame(one: Pick<AttemptKey, 'node' | 'item'>, other: AttemptKey): boolean {
+  return flightKey(one) === flightKey(other);
 }
 
 /** The newest event: it says what was committed, and leaves no revision between itself and those before it. */

@@ -43,6 +43,10 @@ export class Mailbox {
     };
     return {
       ring,
+      ringAbout: async (run, about) => {
+        const body = JSON.stringify({ kind: 'ring', run, about });
+        for (let copy = this.copies(); copy > 0; copy--) this.send(body, 0);
+      },
       ringAll: async (runs) => {
         for (const run of runs) await ring(run);
       },

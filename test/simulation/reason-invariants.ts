@@ -42,7 +42,7 @@ function checkHistory(world: World, run: RunRecord, decisions: readonly Decision
     require(world, decision.rev >= rev, () => `the decisions of revision ${decision.rev} come after those of ${rev}`);
     rev = decision.rev;
     if (decision.to === 'run') state = decision.state ?? 'none';
-    else for (const node of decision.nodes) letters[node] = decision.to;
+    else if (!decision.items) for (const node of decision.nodes) letters[node] = decision.to;
   }
   require(world, letters.join('') === run.nodes, () => `the history tells ${letters.join('')}, the run ${run.nodes}`);
   require(world, state === run.state, () => `the history tells ${state}, the run is ${run.state}`);

@@ -9,6 +9,8 @@ import type { RunStore } from '#ports/index.ts';
 export interface WatchedRuns extends RunStore {
   /** The stored run now. */
   latest(id: string): RunRecord;
+  /** All stored runs now. */
+  all(): RunRecord[];
   /** The stored text now: the same object until the next commit. */
   text(id: string): PackedRun | undefined;
   /** What was stored first of each attempt, by node and attempt. */
@@ -42,16 +44,26 @@ export function createWatchedRuns(): WatchedRuns {
       if (!run) throw new Error('the run is gone');
       return run;
     },
+    all: () => [...inner.stored.keys()].flatMap((id) => read(id) ?? []),
     readRun: async (id) => read(id),
     async putResult(run, result) {
       const stored = await inner.putResult(run, result);
-      const key = `${run.nonce}/${result.node}/${result.attempt}`;
+      const key = resultName(run.nonce, result);
       if (!results.has(key)) results.set(key, stored);
       return stored;
     },
     putHistory(run, rev, decisions, createdAt) {
-      history.set(rev, decisions);
+      // Those of the run that the world was made for: the first one.
+      if (run.id === [...inner.stored.keys()][0]) history.set(rev, decisions);
       return inner.putHistory(run, rev, decisions, createdAt);
     },
   };
+}
+
+/** What tells the result of an attempt, or of an attempt of an item, from others. */
+export function resultName(
+  nonce: string,
+  { node, item, attempt }: Pick<AttemptResult, 'node' | 'item' | 'attempt'>,
+): string {
+  return `${nonce}/${node}/${item ?? ''}/${attempt}`;
 }

@@ -7,13 +7,16 @@
  */
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
+import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 import type { EngineFact } from '#domain/facts.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
-import type { BusEvent, Evaluator } from '#ports/index.ts';
+import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
+import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
 import { stopRun } from '#scheduler/stop-run.ts';
@@ -55,14 +58,20 @@ export interface Scenario {
   readonly name: string;
   readonly definition: PipelineDefinition;
   /** By node id and attempt; what is absent succeeds after a second. */
-  readonly script?: (node: string, attempt: number) => Script | undefined;
+  readonly script?: (node: string, attempt: number, item?: number) => Script | undefined;
   /** When a user stops the run (ms after its creation). */
   readonly stopAtMs?: number;
+  /** Pipelines that nodes of the engine `pipeline` start. */
+  readonly children?: readonly PipelineDefinition[];
   /** When the engine `lambda` is registered (ms after the run's creation). @default before */
   readonly engineAtMs?: number;
   /** Bounds of the installation that differ from its defaults. */
   readonly options?: Partial<StepOptions>;
   readonly evaluator?: Evaluator;
+  /** What earlier runs left behind. */
+  readonly memo?: Memo;
+  /** @default none in it */
+  readonly payloads?: Payloads;
 }
 
 /** What happened: for invariants, and to tell a failing schedule. */
@@ -70,6 +79,8 @@ export interface Trace {
   readonly operations: string[];
   readonly events: BusEvent[];
   readonly starts: { readonly name: string; readonly at: number }[];
+  /** Of executions of runs that the run started. */
+  readonly childStarts: { readonly name: string; readonly at: number }[];
   /** What the calls of StartExecution for a name brought as input. */
   readonly inputs: Map<string, Set<string>>;
   /** Messages handed over, and invocations in all. */
@@ -84,10 +95,21 @@ const ENGINES: ReadonlyMap<string, EngineFact> = new Map([
 export class World {
   now = 1_800_000_000_000;
   readonly beganAt = this.now;
-  readonly trace: Trace = { operations: [], events: [], starts: [], inputs: new Map(), deliveries: 0, invocations: 0 };
+  readonly trace: Trace = {
+    operations: [],
+    events: [],
+    starts: [],
+    childStarts: [],
+    inputs: new Map(),
+    deliveries: 0,
+    invocations: 0,
+  };
   readonly pipeline: CompiledPipeline;
   readonly runs = createWatchedRuns();
   readonly pipelines = createMemoryPipelineStore();
+  readonly memo: Memo;
+  readonly payloads: Payloads;
+  private readonly ids = createCountingIds();
   readonly executions;
   readonly scenario: Scenario;
   readonly faults: Faults;
@@ -107,6 +129,8 @@ export class World {
 
   constructor(scenario: Scenario, faults: Faults = {}) {
     this.scenario = scenario;
+    this.memo = scenario.memo ?? createMemoryMemo();
+    this.payloads = scenario.payloads ?? createMemoryPayloads();
     this.faults = faults;
     this.pipeline = compilePipeline(scenario.definition, 'rev1');
     this.options = { ...OPTIONS, ...scenario.options, tickMs: faults.tickMs ?? TICK_MS };
@@ -129,6 +153,7 @@ export class World {
     const { definition, stopAtMs } = this.scenario;
     await this.pipelines.putDefinition(this.pipeline.name, 'incarnation', 'rev1', definition, this.now);
     this.run = newRun(this.pipeline, this.now);
+    for (const child of this.scenario.children ?? []) await this.putPipeline(child);
     await this.runs.putValue(this.run, 'input', '{}');
     await this.runs.createRun(this.run);
     if (stopAtMs !== undefined) this.stopAt = this.now + stopAtMs;
@@ -145,10 +170,17 @@ export class World {
     this.forgetAt = this.now + afterMs;
   }
 
+  private async putPipeline(definition: PipelineDefinition): Promise<void> {
+    const { name } = definition;
+    await this.pipelines.putDefinition(name, 'incarnation', 'rev1', definition, this.now);
+    const times = { createdAt: this.now, updatedAt: this.now };
+    await this.pipelines.commitHead({ name, incarnation: 'incarnation', revision: 'rev1', version: 1, ...times }, 0);
+  }
+
   private isQuiet(): boolean {
     if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
     if (this.stopAt !== undefined || this.ends.length > 0) return false;
-    return this.runs.latest(this.run?.id ?? '').dueAt === undefined;
+    return this.runs.all().every((run) => run.dueAt === undefined);
   }
 
   /** Lets one thing happen. */
@@ -255,20 +287,23 @@ export class World {
     const { choose, skewMs } = this.faults;
     const skew = choose && skewMs !== undefined ? choose(2 * skewMs + 1) - skewMs : 0;
     const gate = <T extends object>(name: string, port: T): T => this.operations.gate(invocation, name, port);
-    const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events);
-    return {
+    const isOwn = ({ detail }: BusEvent) => (detail as { runId?: string }).runId === this.run?.id;
+    const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events.filter(isOwn));
+    return withChildRuns({
       runs: gate('runs', this.runs),
       pipelines: this.pipelines,
+      memo: gate('memo', this.memo),
+      payloads: gate('payloads', this.payloads),
       executions: gate('executions', this.flaky),
       inbox: gate('inbox', this.mailbox.inboxOf(isTick)),
       bus: gate('bus', { publish }),
       evaluator: gate('evaluator', this.scenario.evaluator ?? NO_EVALUATOR),
       clock: { now: () => this.now + skew },
-      ids: createCountingIds(),
+      ids: this.ids,
       engines: this.now >= this.beganAt + (this.scenario.engineAtMs ?? 0) ? ENGINES : new Map(),
       installation: 'sim',
       options: this.options,
-    };
+    });
   }
 
   /** After an operation took effect. */
@@ -287,10 +322,11 @@ export class World {
       this.mailbox.tellEnd(execution);
       return;
     }
-    this.trace.starts.push({ name: execution.name, at: this.now });
+    const { run, node, item, attempt } = readInput(execution.input);
+    const list = run === this.run?.id ? this.trace.starts : this.trace.childStarts;
+    list.push({ name: execution.name, at: this.now });
     this.mailbox.tellStrangers(execution);
-    const { node, attempt } = readInput(execution.input);
-    const { durationMs, end } = this.scenario.script?.(node, attempt) ?? DEFAULT_SCRIPT;
+    const { durationMs, end } = this.scenario.script?.(node, attempt, item) ?? DEFAULT_SCRIPT;
     this.ends.push({ at: this.now + durationMs, execution, end });
   }
 }

@@ -134,7 +134,7 @@ describe('createProgress', () => {
     const progress = createProgress(picture, contextOf(captured, clock));
     expect(progress.history).toBe(false);
     for (let look = 0; look < 40; look++) {
-      progress.look(runIn('RUNNING', { SUCCEEDED: 10 * look, PENDING: 1000 - 10 * look }), []);
+      progress.look(runIn('RUNNING', { SUCCEEDED: 10 * look, PENDING: 1000 - 10 * look }), [], new Map());
       clock.now += 250;
     }
     progress.end();
@@ -150,11 +150,53 @@ describe('createProgress', () => {
     });
     const progress = createProgress(blankPicture(definition, START), contextOf(captured, { now: START + 100 }));
     expect(progress.history).toBe(true);
-    progress.look(runIn('RUNNING', { RUNNING: 1, PENDING: 3 }), happened.slice(0, 2));
+    progress.look(runIn('RUNNING', { RUNNING: 1, PENDING: 3 }), happened.slice(0, 2), new Map());
     progress.end();
     expect(drawn).toHaveLength(1);
     expect(drawn[0]).toContain('  a      ● RUNNING   80 ms');
     expect({ cleared, out: captured.out }).toEqual({ cleared: 1, out: [] });
+  });
+});
+
+describe('a map under way', () => {
+  const map = { total: 10_000, counts: { SUCCEEDED: 36, FAILED: 2, RETRY_WAIT: 1, RUNNING: 100, PENDING: 9_861 } };
+  const maps = new Map([['m', map]]);
+  const begun = [entry(20, 'm', 'RUNNING'), entry(30, 'm', 'RUNNING', { attempt: 1, items: [0, 1, 2] })];
+  const run = runIn('RUNNING', { RUNNING: 1, PENDING: 1 });
+  const clock = { now: START + 2_500 };
+  const contextOf = (captured: ReturnType<typeof captureOutput>): CliContext => ({
+    output: captured.output,
+    env: {},
+    cwd: '/',
+    now: () => clock.now,
+    exit: () => {},
+  });
+  const picture = () => blankPicture([{ id: 'm' }, { id: 'z', dependsOn: ['m'] }], START);
+
+  it('is one line now and then where there is no terminal, whatever its items do', () => {
+    const captured = captureOutput();
+    const progress = createProgress(picture(), contextOf(captured));
+    progress.look(run, begun, maps);
+    for (let look = 0; look < 8; look++) {
+      clock.now += 250;
+      progress.look(run, [entry(2_000, 'm', 'SUCCEEDED', { attempt: 1, items: [look] })], maps);
+    }
+    expect(captured.out.map((line) => line.trimEnd())).toEqual([
+      '   0.02 s  m  RUNNING',
+      '   2.50 s  m  RUNNING     38/10,000 items, 2 failed, 1 to be tried again',
+      '   4.50 s  m  RUNNING     38/10,000 items, 2 failed, 1 to be tried again',
+    ]);
+  });
+
+  it('is one line on a terminal', () => {
+    const drawn: string[] = [];
+    const captured = captureOutput({ live: { draw: (text) => void drawn.push(text), clear: () => {} } });
+    clock.now = START + 1_020;
+    createProgress(picture(), contextOf(captured)).look(run, begun, maps);
+    expect(drawn[0]?.split('\n').slice(1, 3)).toEqual([
+      '  m      ● RUNNING   38/10,000 items, 2 failed, 1 to be tried again, 1.00 s',
+      '  z      · PENDING   waits for m',
+    ]);
   });
 });
 

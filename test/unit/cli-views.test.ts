@@ -109,6 +109,44 @@ describe('nodeTable', () => {
   });
 });
 
+describe('maps', () => {
+  const mapNode = (state: string, counts: Record<string, number>, more: object = {}) =>
+    nodeShape.parse({ ...node, id: 'm', attempt: 0, state, map: { total: 100, counts }, ...more });
+  const rowOf = (shape: ReturnType<typeof mapNode>) => nodeTable([shape], screen(START + 5_000)).at(-1);
+
+  it('are one row each, with how far they are', () => {
+    const counts = { SUCCEEDED: 36, FAILED: 2, RUNNING: 20, PENDING: 42 };
+    expect(rowOf(mapNode('RUNNING', counts, { startedAt: at(0) }))).toBe(
+      '  m      RUNNING              5.00 s   38/100 items, 2 failed',
+    );
+    expect(rowOf(mapNode('SUCCEEDED', { SUCCEEDED: 100 }))).toBe(
+      '  m      SUCCEEDED                     100/100 items',
+    );
+    const error = { name: 'Millrace.ItemsFailed', message: 'item 2: Broken: told so (1 of 100 items failed, 0 may)' };
+    expect(rowOf(mapNode('FAILED', { SUCCEEDED: 2, FAILED: 1, ABORTED: 97 }, { error }))).toBe(
+      '  m      FAILED                     3/100 items, 1 failed: Millrace.ItemsFailed: item 2: Broken: told so (1 of 100 items failed, 0 may)'
+        .slice(0, 119)
+        .concat('…'),
+    );
+  });
+
+  it('name their items by ranges in the history', () => {
+    const entries = [
+      { at: at(0), rev: 2, node: 'm', state: 'RUNNING', reason: 'Executing', attempt: 1, items: [0, 1, 2, 5] },
+      { at: at(9), rev: 3, node: 'm', state: 'SUCCEEDED', reason: 'Completed', attempt: 1, items: [1] },
+      { at: at(9), rev: 3, node: 'm', state: 'SUCCEEDED', reason: 'Completed', attempt: 1, items: [0, 2, 4, 6, 8, 10] },
+      { at: at(9), rev: 3, node: 'b', state: 'SUCCEEDED', reason: 'Completed', attempt: 1, branch: { chosen: ['c'] } },
+    ].map((entry) => historyShape.parse(entry));
+    const lines = historyLines(entries, screen());
+    expect(lines.slice(2).map((line) => line.slice(line.indexOf('1   ', 30) + 4))).toEqual([
+      'items 0–2, 5',
+      'item 1',
+      'items 0, 2, 4, 6, 8, … 6 in all',
+      'chose c',
+    ]);
+  });
+});
+
 describe('runTable', () => {
   it('lists runs with their age and who started them', () => {
     const line = { ...run, startedAt: at(500), endedAt: at(62_500), state: 'SUCCEEDED' };

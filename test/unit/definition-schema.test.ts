@@ -88,7 +88,6 @@ describe('parseDefinition', () => {
   });
 
   it.each([
-    ['input', {}],
     ['schedule', []],
     ['concurrency', {}],
   ])('says of %s that it comes later', (field, value) => {
@@ -97,13 +96,10 @@ describe('parseDefinition', () => {
     expect(error?.message).toContain('not supported by this version');
   });
 
-  it.each(['map', 'branch', 'pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds', 'queueTimeoutSeconds'])(
-    'says of %s in a node that it comes later',
-    (field) => {
-      const errors = errorsOf([{ id: 'a', [field]: 1 }]);
-      expect(codesAt(errors)).toEqual([`nodes[0].${field} UNSUPPORTED_FIELD`]);
-    },
-  );
+  it.each(['pool', 'priority', 'cleanup', 'heartbeatSeconds'])('says of %s in a node that it comes later', (field) => {
+    const errors = errorsOf([{ id: 'a', [field]: 1 }]);
+    expect(codesAt(errors)).toEqual([`nodes[0].${field} UNSUPPORTED_FIELD`]);
+  });
 
   it('takes a later field at the wrong place for unknown', () => {
     expect(codesAt(errorsOf([{ id: 'a', schedule: [] }], { map: {} }))).toEqual([

@@ -6,14 +6,14 @@ import { partExpiry } from './retention.ts';
 import { readRunPart } from './run-parts.ts';
 import { optionalTextFields, readText, storedTextFields, storeText } from './stored-text.ts';
 import type { Item, Table } from './table.ts';
-import { resultPrefix, resultSortKey, runPartition } from './table-keys.ts';
+import { parseResultSortKey, resultPrefix, resultSortKey, runPartition } from './table-keys.ts';
 
 const LETTERS = { SUCCEEDED: 'S', FAILED: 'F', TIMED_OUT: 'T', ABORTED: 'A' } as const;
 const STATUSES = { S: 'SUCCEEDED', F: 'FAILED', T: 'TIMED_OUT', A: 'ABORTED' } as const;
 
 const resultItem = z
   .object({
-    sk: z.string().regex(/^r#\d{5}#\d{5}$/),
+    sk: z.string().regex(/^r#\d{5}(#i\d{5})?#\d{5}$/),
     s: z.enum(LETTERS),
     // When it started (ms since the epoch), and for how long it ran (ms).
     a: z.number(),
@@ -35,9 +35,9 @@ export function createDynamoResults(
       const { existing } = await table.putOrGet(item, { expression: 'attribute_not_exists(#pk)' });
       return existing === undefined ? result : fromResultItem(table, run, existing);
     },
-    async readResult(run, node, attempt) {
-      const item = await table.get({ pk: runPartition(run), sk: resultSortKey(node, attempt) });
-      return item === undefined ? undefined : fromResultItem(table, run, item);
+    async readResult(run, node, attempt, item) {
+      const stored = await table.get({ pk: runPartition(run), sk: resultSortKey(node, attempt, item) });
+      return stored === undefined ? undefined : fromResultItem(table, run, stored);
     },
     async listResults(run, node) {
       const results: AttemptResult[] = [];
@@ -57,7 +57,7 @@ async function toResultItem(table: Table, run: RunKey, result: AttemptResult, ex
   const pk = runPartition(run);
   return {
     pk,
-    sk: resultSortKey(result.node, result.attempt),
+    sk: resultSortKey(result.node, result.attempt, result.item),
     s: LETTERS[result.status],
     a: result.startedAt,
     d: result.endedAt - result.startedAt,
@@ -70,11 +70,9 @@ async function toResultItem(table: Table, run: RunKey, result: AttemptResult, ex
 function fromResultItem(table: Table, run: RunKey, item: unknown): Promise<AttemptResult> {
   return readRunPart(run.id, 'a result', async () => {
     const stored = resultItem.parse(item);
-    const [, node, attempt] = stored.sk.split('#');
     const text = storedTextFields.safeParse(stored);
     return {
-      node: Number(node),
-      attempt: Number(attempt),
+      ...parseResultSortKey(stored.sk),
       status: STATUSES[stored.s],
       ...(text.success && { output: await readText(table, runPartition(run), text.data) }),
       ...(stored.en !== undefined && { error: { name: stored.en, message: stored.em ?? '' } }),

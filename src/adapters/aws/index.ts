@@ -1,10 +1,12 @@
 /** The ports over AWS, for the composition roots. */
-import type { Clock, EventBus, Executions, Ids, Inbox, PipelineStore, RunStore } from '#ports/index.ts';
+import type { Clock, EventBus, Executions, Ids, Inbox, Memo, PipelineStore, RunStore } from '#ports/index.ts';
 import type { AwsClients } from './clients.ts';
+import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
 import { createDynamoRunStore } from './dynamo-run-store.ts';
 import { createEventBridgeBus } from './event-bridge-bus.ts';
 import { createNodeIds } from './node-ids.ts';
+import { createS3Payloads, type S3Payloads } from './s3-payloads.ts';
 import { createSfnExecutions } from './sfn-executions.ts';
 import { createSqsInbox } from './sqs-inbox.ts';
 import { createTable } from './table.ts';
@@ -19,6 +21,8 @@ export interface AwsPortsOptions {
   readonly bus: string;
   /** URL of the inbox queue. */
   readonly inboxUrl: string;
+  /** Name of the bucket for large payloads. */
+  readonly payloadBucket: string;
   readonly clients: AwsClients;
   /** @default the system's clock */
   readonly clock?: Clock;
@@ -28,6 +32,8 @@ export interface AwsPortsOptions {
 export interface AwsPorts {
   readonly runs: RunStore;
   readonly pipelines: PipelineStore;
+  readonly memo: Memo;
+  readonly payloads: S3Payloads;
   readonly executions: Executions;
   readonly inbox: Inbox;
   readonly bus: EventBus;
@@ -42,6 +48,8 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
   return {
     runs: createDynamoRunStore(table, clock),
     pipelines: createDynamoPipelineStore(table),
+    memo: createDynamoMemo(table),
+    payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
     executions: createSfnExecutions(clients.sfn),
     inbox: createSqsInbox(clients.sqs, options.inboxUrl),
     bus: createEventBridgeBus(clients.eventBridge, options.bus),

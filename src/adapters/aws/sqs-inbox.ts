@@ -40,6 +40,10 @@ export function createSqsInbox(client: SQSClient, queueUrl: string): Inbox {
         }),
       );
     },
+    async ringAbout(runId, executionName) {
+      const body = JSON.stringify({ kind: 'ring', run: runId, about: executionName });
+      await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
+    },
     async ringAll(runIds) {
       for (let at = 0; at < runIds.length; at += BATCH) {
         await sendBatch('rings', runIds.slice(at, at + BATCH), sendRings);

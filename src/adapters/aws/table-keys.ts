@@ -4,13 +4,14 @@
  * | item                    | pk                     | sk                             | index attributes                   |
  * |-------------------------|------------------------|--------------------------------|------------------------------------|
  * | aggregate of a run      | `run#<id>`             | `run`                          | `ds`, `da` while it is due         |
- * | result of an attempt    | `run#<id>#<nonce>`     | `r#<node>#<attempt>` (5 + 5)   |                                    |
+ * | result of an attempt    | `run#<id>#<nonce>`     | `r#<node>#<attempt>` (5 + 5), `r#<node>#i<item>#<attempt>` in a map |                                    |
  * | value of a run          | `run#<id>#<nonce>`     | `v#<key>`                      |                                    |
  * | history of a run        | `run#<id>#<nonce>`     | `h#<rev>` (10)                 |                                    |
  * | header of a run         | `runs`                 | `<created>#<id>` (16)          | `rp` = `runs#<pipeline>`, `rs` = sk |
  * | head of a pipeline      | `pipelines`            | `<name>`                       |                                    |
  * | definition              | `pipeline#<name>`      | `d#<revision>`                 |                                    |
  * | entry of a revision     | `pipeline#<name>`      | `e#<incarnation>#<revision>`   |                                    |
+ * | output in the memo      | `memo#<key>`           | `memo`                         |                                    |
  * | chunk of a long text    | that of its owner      | `c#<digest>#<n>` (5)           |                                    |
  *
  * Numbers in keys are decimal and padded with zeros to the widths in brackets, so that they sort by value.
@@ -64,8 +65,16 @@ export function resultPrefix(node?: number): string {
 }
 
 /** Sort key of an attempt's result. */
-export function resultSortKey(node: number, attempt: number): string {
-  return `${resultPrefix(node)}${padded(attempt, 5)}`;
+export function resultSortKey(node: number, attempt: number, item?: number): string {
+  const place = item === undefined ? '' : `i${padded(item, 5)}#`;
+  return `${resultPrefix(node)}${place}${padded(attempt, 5)}`;
+}
+
+/** Reads the sort key of a result back. */
+export function parseResultSortKey(sortKey: string): { node: number; item?: number; attempt: number } {
+  const [, node, ...rest] = sortKey.split('#');
+  const [item, attempt] = rest.length === 2 ? rest : [undefined, rest[0]];
+  return { node: Number(node), ...(item !== undefined && { item: Number(item.slice(1)) }), attempt: Number(attempt) };
 }
 
 /** Sort key of a value. */
@@ -111,6 +120,11 @@ export function parseHeaderSortKey(sortKey: string): { readonly createdAt: numbe
 
 /** Partition of all pipelines' heads; the name is the sort key. */
 export const HEADS_PARTITION = 'pipelines';
+
+/** Key of an output in the memo. */
+export function memoKey(key: string): ItemKey {
+  return { pk: `memo#${key}`, sk: 'memo' };
+}
 
 /** Partition of a pipeline's definitions. */
 export function pipelinePartition(name: string): string {

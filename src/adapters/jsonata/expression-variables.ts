@@ -38,7 +38,11 @@ export function variablesOf(bindings: Bindings, place: number): ExpressionVariab
     nodes[id] = node;
   }
   const sources: FixedSources = { now: bindings.now, random: createRandom(`${bindings.seed}\n${place}`) };
-  return Object.assign(Object.create(null), { run, nodes, attempt: bindings.attempt, [SOURCES_VARIABLE]: sources });
+  const { attempt, index } = bindings;
+  const own = Object.assign(Object.create(null), { run, nodes, attempt, ...(index !== undefined && { index }) });
+  addLazily(own, 'item', bindings.item);
+  addLazily(own, 'output', bindings.output);
+  return Object.assign(own, { [SOURCES_VARIABLE]: sources });
 }
 
 function addLazily(target: object, key: string, text: string | undefined) {

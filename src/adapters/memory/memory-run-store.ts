@@ -55,20 +55,24 @@ function results() {
   const of = (run: RunKey) => mapAt(byRun, keyOf(run));
   return {
     async putResult(run: RunKey, result: AttemptResult) {
-      const key = `${result.node}/${result.attempt}`;
+      const key = resultKey(result.node, result.attempt, result.item);
       const known = of(run).get(key);
       if (known) return known;
       of(run).set(key, structuredClone(result));
       return result;
     },
-    async readResult(run: RunKey, node: number, attempt: number) {
-      return of(run).get(`${node}/${attempt}`);
+    async readResult(run: RunKey, node: number, attempt: number, item?: number) {
+      return of(run).get(resultKey(node, attempt, item));
     },
     async listResults(run: RunKey, node?: number) {
       const all = [...of(run).values()].filter((result) => node === undefined || result.node === node);
-      return all.sort((a, b) => a.node - b.node || a.attempt - b.attempt);
+      return all.sort((a, b) => a.node - b.node || (a.item ?? -1) - (b.item ?? -1) || a.attempt - b.attempt);
     },
   };
+}
+
+function resultKey(node: number, attempt: number, item?: number): string {
+  return `${node}/${item ?? ''}/${attempt}`;
 }
 
 function values() {

@@ -25,6 +25,8 @@ describe('createWireLog', () => {
       billedMs: 11,
       gigabyteMs: 5.5,
       httpRequests: 0,
+      objectWrites: 0,
+      objectReads: 0,
       calls: { dynamodb: { PutItem: 1 }, sqs: { SendMessage: 1 }, lambda: { api: 1 } },
     });
   });
@@ -41,8 +43,10 @@ describe('costOf', () => {
     log.count('events', 500_000);
     log.count('queueRequests', 1_000_000);
     log.count('httpRequests', 100_000);
+    log.count('objectWrites', 10_000);
+    log.count('objectReads', 1_000);
     const { dollars, lines } = costOf(log.snapshot());
-    const expected = [0.625, 0.25, 0.025, 0.2, 0.0133334, 0.5, 0.4, 0.1];
+    const expected = [0.625, 0.25, 0.025, 0.2, 0.0133334, 0.5, 0.4, 0.1, 0.05, 0.0004];
     expect(lines.map((line) => line.dollars)).toEqual(expected.map((price) => expect.closeTo(price, 9)));
     expect(dollars).toBeCloseTo(
       expected.reduce((sum, price) => sum + price, 0),

@@ -1,0 +1,119 @@
+/** A map as the API shows it: how many of its items stand how, and why the map stands as it does. */
+import type { CompiledMap, CompiledNode } from './graph.ts';
+import { toIsoTime } from './iso-time.ts';
+import { toleratedFailures } from './maps.ts';
+import { countInWords, inQuotes } from './names-in-words.ts';
+import { isTerminal, type NodeState, statusOf } from './node-status.ts';
+import type { NodeStory } from './node-story.ts';
+import type { Explanation } from './reasons.ts';
+import type { Flight, MapState } from './run.ts';
+import { indexRun } from './run-index.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** How the items of a map stand. */
+export interface MapView {
+  readonly total: number;
+  /** Items by state; states that no item has are left out. */
+  readonly counts: { readonly [state in NodeState]?: number };
+}
+
+/** Items of a map, by what may become of them. */
+export interface MapTally {
+  readonly over: number;
+  /** Items with an execution that has not ended. */
+  readonly underWay: number;
+  /** Items between two attempts. */
+  readonly retrying: number;
+  /** Items that were not taken off the list. */
+  readonly left: number;
+  /** When the next of those between two attempts is tried again (ms since the epoch). */
+  readonly nextAttemptAt?: number;
+}
+
+const NO_FLIGHTS: ReadonlyMap<number, Flight> = new Map();
+
+/** Counts the items of a map. */
+export function tallyMap(scope: RunScope, map: MapState): MapTally {
+  const flights = indexRun(scope.run).itemFlights.get(map.node) ?? NO_FLIGHTS;
+  let retrying = 0;
+  let nextAttemptAt = Number.POSITIVE_INFINITY;
+  for (const { phase, pollAt } of flights.values()) {
+    if (phase !== 'retry') continue;
+    retrying += 1;
+    nextAttemptAt = Math.min(nextAttemptAt, pollAt);
+  }
+  return {
+    over: map.next - flights.size,
+    underWay: flights.size - retrying,
+    retrying,
+    left: map.total - map.next,
+    ...(retrying > 0 && { nextAttemptAt }),
+  };
+}
+
+/** The share of a map's items that are over, 0 to 1. */
+export function mapProgress(scope: RunScope, map: MapState): number {
+  return map.total === 0 ? 1 : tallyMap(scope, map).over / map.total;
+}
+
+/** Makes the view of a map. */
+export function viewMap(scope: RunScope, map: MapState, story: NodeStory): MapView {
+  const counts = new Map<NodeState, number>();
+  const count = (state: NodeState, items: number) => {
+    if (items > 0) counts.set(state, (counts.get(state) ?? 0) + items);
+  };
+  for (const [code, items] of story.itemEnds ?? []) count(statusOf(code).state, items);
+  const { underWay, retrying, left } = tallyMap(scope, map);
+  count('RUNNING', underWay);
+  count('RETRY_WAIT', retrying);
+  count(isTerminal(scope.run.nodes.charCodeAt(map.node)) ? 'ABORTED' : 'PENDING', left);
+  return { total: map.total, counts: Object.fromEntries(counts) };
+}
+
+/** Whether more items have failed than are tolerated, so that no further one starts. */
+export function hasFailedTooOften(node: CompiledNode, map: MapState): boolean {
+  return map.failed > toleratedFailures(node.map as CompiledMap, map.total);
+}
+
+/** Says what holds up the items that are left on the list of a map that is not over. */
+export function holdOf(scope: RunScope, node: CompiledNode, map: MapState): Explanation {
+  const { maxConcurrency } = node.map as CompiledMap;
+  const { underWay, retrying } = tallyMap(scope, map);
+  if (scope.run.stop) return { reason: 'Stopping', message: 'It will not start, since its run is being stopped.' };
+  if (hasFailedTooOften(node, map)) {
+    return { reason: 'Stopping', message: 'It will not start, since more items have failed than may.' };
+  }
+  if (!scope.engines.has(node.engine)) {
+    return { reason: 'NoEngine', message: `No engine named ${inQuotes(node.engine)} is registered.` };
+  }
+  if (underWay + retrying >= maxConcurrency) {
+    const places = maxConcurrency === 1 ? 'the one place' : `all ${maxConcurrency} places`;
+    return { reason: 'MapLimit', message: `Waits for an item before it: ${places} of its map are taken.` };
+  }
+  return { reason: 'RunLimit', message: 'Ready; it starts when the run has room for another attempt.' };
+}
+
+/** Why a map that has its list and is not over stands as it does. */
+export function explainMap(scope: RunScope, node: CompiledNode, map: MapState): Explanation {
+  const tally = tallyMap(scope, map);
+  const { over, underWay, retrying, left, nextAttemptAt } = tally;
+  const failed = map.failed > 0 ? ` (${map.failed} failed)` : '';
+  const parts = [
+    `${over} of ${countInWords(map.total, 'item')} are over${failed}`,
+    ...(underWay > 0 ? [`${underWay} under way`] : []),
+    ...(nextAttemptAt === undefined
+      ? []
+      : [`${retrying} between two attempts, the next at ${toIsoTime(nextAttemptAt)}`]),
+    ...(left > 0 ? [`${left} not started`] : []),
+  ];
+  const counted = `${parts.join(', ')}.`;
+  const hold = left > 0 ? holdOf(scope, node, map) : undefined;
+  if (scope.run.stop) return { reason: 'Stopping', message: `${counted} Its run is being stopped.` };
+  if (hasFailedTooOften(node, map)) {
+    return { reason: 'Stopping', message: `${counted} No further item starts, since more have failed than may.` };
+  }
+  if (underWay > 0) return { reason: 'Executing', message: counted };
+  if (hold?.reason === 'NoEngine') return { reason: 'NoEngine', message: `${counted} ${hold.message}` };
+  if (retrying > 0) return { reason: 'RetryScheduled', message: counted };
+  return { reason: hold?.reason ?? 'Executing', message: counted };
+}

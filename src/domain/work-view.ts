@@ -1,0 +1,92 @@
+/** What nodes and items of maps have in common, as the API shows them: attempts, times, output, error. */
+import { type AttemptSources, viewAttempts } from './attempt-view.ts';
+import type { CompiledNode } from './graph.ts';
+import { toIsoTime } from './iso-time.ts';
+import type { Json } from './json.ts';
+import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
+import type { NodeStory } from './node-story.ts';
+import type { Explanation, Reason } from './reasons.ts';
+import type { ErrorInfo } from './run.ts';
+import { executionArnOf, type RunScope } from './run-scope.ts';
+
+/** How a node or an item stands. Times are ISO 8601. */
+export interface WorkView {
+  readonly state: NodeState;
+  readonly reason: Reason;
+  readonly message: string;
+  /** Since when it stands so. */
+  readonly since: string;
+  /** Number of its last attempt; 0 before the first one. */
+  readonly attempt: number;
+  /** Of its last attempt. */
+  readonly executionArn?: string;
+  /** When its first attempt began. */
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly nextAttemptAt?: string;
+  readonly output?: Json;
+  /** Address of the output where it is too large for a list. */
+  readonly outputRef?: string;
+  readonly error?: ErrorInfo;
+}
+
+/** An output, or the address of one that is too large to be shown here. */
+export type ShownOutput = { readonly output: Json } | { readonly outputRef: string };
+
+/**
+ * What the view of a node or an item is made from. Of the results, as many as are wanted: those of the first and the
+ * last attempt are shown.
+ */
+export interface WorkSources extends AttemptSources {
+  /** How to show the JSON text of its output. */
+  readonly showOutput: (text: string) => ShownOutput;
+}
+
+/** How the status of something that has attempts is shown. */
+export interface Telling {
+  readonly code: NodeCode;
+  /** Explains it, by the error that it is shown with. */
+  readonly explain: (error: ErrorInfo | undefined) => Explanation;
+  /** The error to show, by that of its last attempt. */
+  readonly errorOf: (told: ErrorInfo | undefined) => ErrorInfo | undefined;
+}
+
+/** Makes the view of something that has attempts. */
+export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSources, telling: Telling): WorkView {
+  const { story, flight, item } = sources;
+  const { state } = statusOf(telling.code);
+  const attempts = viewAttempts(scope, node, sources);
+  const last = attempts.at(-1);
+  const error = telling.errorOf(last?.error);
+  const executionArn = last?.executionArn ?? (flight && executionArnOf(scope, node, { ...flight, item }, flight));
+  const result = sources.results.find((one) => one.attempt === last?.attempt);
+  const startedAt = attempts.find((attempt) => attempt.startedAt !== undefined)?.startedAt;
+  const endedAt = endOf(story, last?.endedAt);
+  return {
+    state,
+    ...telling.explain(error),
+    since: toIsoTime(flight?.ending ? flight.since : story.since),
+    attempt: Math.max(last?.attempt ?? 0, flight?.attempt ?? 0),
+    ...(executionArn !== undefined && { executionArn }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(flight?.phase === 'retry' && { nextAttemptAt: toIsoTime(flight.pollAt) }),
+    ...(state === 'SUCCEEDED' && result?.output !== undefined && sources.showOutput(result.output)),
+    ...(error && { error }),
+  };
+}
+
+/** It ends with its last attempt, unless that was over before: it was stopped while it waited for the next. */
+function endOf(story: NodeStory, lastAttemptEndedAt: string | undefined): string | undefined {
+  if (story.overAt === undefined) return undefined;
+  const isByAttempt = story.attempts.at(-1)?.end?.at === story.overAt;
+  return isByAttempt && lastAttemptEndedAt !== undefined ? lastAttemptEndedAt : toIsoTime(story.overAt);
+}
+
+/** Which results the view of a node or an item shows; numbers of attempts. */
+export function wantedAttempts(story: NodeStory): number[] {
+  const begun = story.attempts.filter((attempt) => attempt.startedAt !== undefined && attempt.end);
+  const first = begun[0]?.attempt;
+  const last = begun.at(-1)?.attempt;
+  return [...new Set([first, last])].filter((attempt) => attempt !== undefined);
+}

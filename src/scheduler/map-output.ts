@@ -1,0 +1,31 @@
+/** The output of a map: the list of its items' outputs, in the order of the list. It is put together when it is read. */
+import type { AttemptResult } from '#domain/facts.ts';
+import type { Json } from '#domain/json.ts';
+import type { MapState } from '#domain/run.ts';
+import type { RunKey, RunStore } from '#ports/index.ts';
+
+/** What stands at the place of a tolerated failure of which no execution told. */
+const NEVER_STARTED: Json = { name: 'Millrace.ItemFailed', message: 'it failed before it was started' };
+
+/** The JSON text of a map's output; a tolerated failure leaves `{"error": {name, message}}` at its place. */
+export async function readMapOutput(
+  runs: RunStore,
+  run: RunKey,
+  map: MapState,
+  atHand: readonly AttemptResult[] = [],
+): Promise<string> {
+  const last = new Map<number, AttemptResult>();
+  for (const result of [...(await runs.listResults(run, map.node)), ...atHand]) {
+    if (result.node !== map.node || result.item === undefined) continue;
+    const known = last.get(result.item);
+    if (!known || known.attempt <= result.attempt) last.set(result.item, result);
+  }
+  const texts = Array.from({ length: map.total }, (_, item) => itemText(last.get(item)));
+  return `[${texts.join(',')}]`;
+}
+
+function itemText(result: AttemptResult | undefined): string {
+  if (result?.status === 'SUCCEEDED') return result.output ?? 'null';
+  const error: Json = result?.error ? { name: result.error.name, message: result.error.message } : NEVER_STARTED;
+  return JSON.stringify({ error });
+}

@@ -1,0 +1,26 @@
+/** What a child run has to do with the attempt, in its parent run, whose execution it is. */
+import { flightKey } from '#domain/draft.ts';
+import { toExecutionName } from '#domain/execution-name.ts';
+import { isRunOver, type ParentAttempt, type RunRecord } from '#domain/run.ts';
+import type { PassDeps } from './deps.ts';
+
+/**
+ * Whether the parent's attempt still wants this run: asked before its first node is decided. A child that was
+ * made after its parent had given the attempt up, however late, then ends before it begins.
+ */
+export async function isStillWanted(deps: PassDeps, run: RunRecord): Promise<boolean> {
+  const { parent } = run;
+  if (!parent || run.state !== 'QUEUED') return true;
+  const above = await deps.runs.readRun(parent.run);
+  if (above?.nonce !== parent.nonce) return false;
+  return above.flights.some((flight) => isAttempt(flight, parent) && !flight.ending && flight.phase !== 'retry');
+}
+
+function isAttempt(flight: RunRecord['flights'][number], parent: ParentAttempt): boolean {
+  return flightKey(flight) === flightKey(parent) && flight.attempt === parent.attempt;
+}
+
+/** Rings the parent of a run that is over, so that it looks at once. */
+export async function ringParent(deps: PassDeps, { parent, state }: RunRecord): Promise<void> {
+  if (parent && isRunOver(state)) await deps.inbox.ringAbout(parent.run, toExecutionName(deps.installation, parent));
+}
