@@ -120,16 +120,22 @@ function isForeign(request: IncomingMessage, ownHosts: ReadonlySet<string>): boo
   return !origin.startsWith('http://') || !ownHosts.has(origin.slice('http://'.length).toLowerCase());
 }
 
-/** Undefined if it is longer than `maxBytes`. */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+/** Undefined if it is longer than `maxBytes`; what is left of it then comes to nothing. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= maxBytes) return;
+      request.off('data', take).resume();
+      resolve(undefined);
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.once('error', reject);
+  });
 }
 
 function copied(headers: NonNullable<LoopbackAnswer['headers']>): Record<string, string | string[]> {
