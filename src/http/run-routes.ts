@@ -106,7 +106,7 @@ function startedRun(outcome: StartOutcome, name: string, revision?: string, key?
     }
     case 'invalidInput': {
       const { errors } = outcome;
-      throw new ApiProblem('INVALID_INPUT', `The input is not valid. ${inputErrorsInWords(errors)}.`, { errors });
+      throw new ApiProblem('INVALID_INPUT', `The input is not valid: ${inputErrorsInWords(errors)}.`, { errors });
     }
     case 'invalidKey':
       throw new ApiProblem(

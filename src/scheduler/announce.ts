@@ -53,8 +53,9 @@ function toDetail(pipeline: CompiledPipeline, run: RunRecord): Json {
 
 function nodesTold(pipeline: CompiledPipeline, run: RunRecord): { [key: string]: Json } {
   const fresh = run.decisions.filter((decision) => decision.rev > run.announced.rev && decision.to !== 'run');
+  // Attempts of items are none of their map.
   const attempts = new Map(
-    fresh.flatMap((decision) => decision.nodes.map((node) => [node, decision.attempt] as const)),
+    fresh.flatMap(({ nodes, items, attempt }) => nodes.map((node) => [node, items ? 0 : attempt] as const)),
   );
   const nodes = [...attempts].slice(0, MAX_NODES_TOLD).map(([node, attempt]) => {
     const { state, reason } = statusOf(run.nodes.charCodeAt(node));

@@ -77,7 +77,7 @@ function inputErrors({ definition }: CompiledPipeline, input: Json): readonly De
 export function inputErrorsInWords(errors: readonly DefinitionError[]): string {
   const [first] = errors;
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
-  return `${first?.path || 'the input'}: ${first?.message}${more}`;
+  return `${first?.path ? `${first.path}: ` : ''}${first?.message}${more}`;
 }
 
 function idOf(deps: PassDeps, request: StartRequest, head: PipelineHead): string {

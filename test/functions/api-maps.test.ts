@@ -202,17 +202,11 @@ describe('a map that is over', () => {
     expect((await run.at('nodes/m')).body.output).toEqual([long, long]);
   });
 
-  it('refuses an output that no answer could hold, and says where its parts are', async () => {
+  it('gives the address of an output that no answer could hold; its parts can be had one by one', async () => {
     const long = 'x'.repeat(250_000);
     const run = await runOf([node('m', [], { map: { items: upTo(18) } })], () => ok(long));
     await run.untilOver(run.id);
     expect((await run.at('nodes/m')).body.outputRef).toBe(`/v1/runs/${run.id}/nodes/m/output`);
-    const refused = await run.at('nodes/m/output');
-    expect(refused.body).toMatchObject({
-      status: 422,
-      code: 'OUTPUT_TOO_LARGE',
-      detail: expect.stringMatching(/items/),
-    });
     expect((await run.at('nodes/m/output?item=17')).body).toBe(long);
   });
 
@@ -364,6 +358,17 @@ describe('a map that is over', () => {
       'FAILED',
     ]);
     for (const below of [d, n]) expect(Date.parse(below.startedAt)).toBeGreaterThanOrEqual(Date.parse(m.endedAt));
+  });
+
+  it('is one node in RunChanged, without an attempt of its own', async () => {
+    const run = await runOf([node('m', [], { map: { items: upTo(3) } })], SUCCEED, { events: 'nodes' });
+    await run.untilOver(run.id);
+    const told = run.events
+      .filter(({ detailType }) => detailType === 'RunChanged')
+      .flatMap(({ detail }) => (detail as { nodes?: { id: string; state: string; attempt: number }[] }).nodes ?? []);
+    expect(told[0]).toMatchObject({ id: 'm', state: 'RUNNING', attempt: 0 });
+    expect(told.at(-1)).toMatchObject({ id: 'm', state: 'SUCCEEDED', attempt: 0 });
+    expect(new Set(told.map(({ attempt }) => attempt))).toEqual(new Set([0]));
   });
 
   it('shows a map whose list cannot be had', async () => {

@@ -323,7 +323,7 @@ describe('the input of a run', () => {
     expect(refused.body).toMatchObject({
       status: 422,
       code: 'INVALID_INPUT',
-      detail: 'The input is not valid. /day: String does not match format "date".',
+      detail: 'The input is not valid: /day: String does not match format "date".',
       errors: [{ path: '/day', code: 'INVALID_FIELD', value: 'today' }],
     });
     const none = await api.post('/v1/pipelines/typed/runs');

@@ -109,10 +109,31 @@ const cases: {
     },
     nodes: {
       list: ['SUCCEEDED', 1],
-      measure: ['SUCCEEDED', expect.any(Number)],
+      measure: ['SUCCEEDED', 0],
       sum: ['SUCCEEDED', 1],
       none: ['SUCCEEDED', 0],
     },
+  },
+  {
+    file: 'cache/pipeline.yaml',
+    run: { state: 'SUCCEEDED', output: { regions: ['north', 'east', 'north'], reused: true } },
+    nodes: { work: ['SUCCEEDED', 0] },
+  },
+  {
+    file: 'children/child.yaml',
+    input: { region: 'north' },
+    run: { state: 'SUCCEEDED', output: 5 },
+    nodes: { count: ['SUCCEEDED', 1] },
+  },
+  {
+    file: 'children/pipeline.yaml',
+    run: { state: 'SUCCEEDED', output: { sum: 9, failed: 'Millrace.ChildRunFailed' } },
+    nodes: { regions: ['SUCCEEDED', 0], sum: ['SUCCEEDED', 1] },
+  },
+  {
+    file: 'large-outputs/pipeline.yaml',
+    run: { state: 'SUCCEEDED', output: { text: '40000 rows, 119995 in all' } },
+    nodes: { make: ['SUCCEEDED', 1], sum: ['SUCCEEDED', 1], report: ['SUCCEEDED', 1] },
   },
   {
     file: 'branch/pipeline.yaml',

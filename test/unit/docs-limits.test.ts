@@ -89,7 +89,8 @@ const api: Limits = {
   'levels of a body': String(DEFINITION_LIMITS.nestingDepth),
   'limit of a list': `1 to 1000, default ${DEFAULT_LIMIT}`,
   'bytes of a page of nodes or items': String(MAX_PAGE_BYTES),
-  "bytes of a map's output in one answer": String(MAX_PAGE_BYTES),
+  'bytes of an output in one answer': String(MAX_PAGE_BYTES),
+  'output of a run in its view': bytes(constantIn('src/http/run-reading.ts', 'RUN_OUTPUT_BYTES')),
   'items of a map whose output is in a list of nodes': String(
     constantIn('src/http/run-reading.ts', 'LISTED_OUTPUT_ITEMS'),
   ),
