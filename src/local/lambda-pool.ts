@@ -66,7 +66,7 @@ type Member = {
 };
 
 /** What opening an environment is taken to last before one was opened, and at most. */
-const openingMs = { first: 50, most: 500 };
+const openingMs = { first: 50, most: 250 };
 /** An idle environment is given up after this time, except a pool's last one. */
 const idleMs = 60_000;
 /** How long loading a handler may take; Lambda's own limit is 10 s. */
