@@ -5,7 +5,7 @@ import { toIsoTime } from './iso-time.ts';
 import { type NodeState, statusOf } from './node-status.ts';
 import type { AttemptStory, NodeStory } from './node-story.ts';
 import type { ErrorInfo, Flight } from './run.ts';
-import { executionArnOf, type RunScope } from './run-scope.ts';
+import { type ExecutionPlace, executionOf, type RunScope } from './run-scope.ts';
 
 /** How an attempt stands or ended. */
 export type AttemptState = Extract<NodeState, 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'>;
@@ -24,13 +24,12 @@ export const STOPPED_FROM_OUTSIDE: ErrorInfo = {
 };
 
 /** One attempt. */
-export interface AttemptView {
+export interface AttemptView extends ExecutionPlace {
   readonly attempt: number;
   /** Index of the item, for an item of a map. */
   readonly item?: number;
   readonly state: AttemptState;
   /** Absent where no execution was ever asked for. */
-  readonly executionArn?: string;
   /** By the execution's own clock where its end is known, else the time of the commit that started it. */
   readonly startedAt?: string;
   readonly endedAt?: string;
@@ -66,14 +65,13 @@ export function viewAttempt(
   const isIgnored = result !== undefined && isIgnoredCompletion(story, state, result);
   const { startedAt, endedAt } = timesOf(story, isIgnored ? undefined : result);
   const { attempt } = story;
-  const executionArn =
-    story.startedAt === undefined ? undefined : executionArnOf(scope, node, { attempt, item }, flight);
+  const place = story.startedAt === undefined ? {} : executionOf(scope, node, { attempt, item }, flight);
   const error = story.end && errorOf(story.end, state, isIgnored ? undefined : result);
   return {
     attempt,
     ...(item !== undefined && { item }),
     state,
-    ...(executionArn !== undefined && { executionArn }),
+    ...place,
     ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
     ...(endedAt !== undefined && { endedAt: toIsoTime(endedAt) }),
     ...(error && { error }),

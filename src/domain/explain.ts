@@ -11,7 +11,7 @@ import type { NodeStory } from './node-story.ts';
 import type { Reason } from './reasons.ts';
 import type { Flight, MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
-import { executionArnOf, type RunScope } from './run-scope.ts';
+import { executionOf, type RunScope } from './run-scope.ts';
 
 /** Upstreams that one entry names; more are only counted in its message. */
 const NAMED_UPSTREAMS = 20;
@@ -31,6 +31,7 @@ export interface UnfinishedNode {
   readonly engine?: string;
   /** The execution that has to end. */
   readonly executionArn?: string;
+  readonly childRunId?: string;
   /** When its next attempt starts. */
   readonly nextAttemptAt?: string;
   /**
@@ -75,7 +76,10 @@ export function explainUnfinished(
   };
 }
 
-type Mover = Pick<UnfinishedNode, 'movedBy' | 'upstreams' | 'engine' | 'executionArn' | 'nextAttemptAt' | 'deadline'>;
+type Mover = Pick<
+  UnfinishedNode,
+  'movedBy' | 'upstreams' | 'engine' | 'executionArn' | 'childRunId' | 'nextAttemptAt' | 'deadline'
+>;
 
 function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined, byte: number): Mover {
   if (flight?.phase === 'retry') return retryMover(flight);
@@ -116,18 +120,17 @@ function retryMover(flight: Flight): Mover {
 }
 
 function executionMover(scope: RunScope, node: CompiledNode, flight: Flight): Mover {
-  const executionArn = executionArnOf(scope, node, flight, flight);
-  const arn = executionArn === undefined ? {} : { executionArn };
-  if (flight.ending) return { movedBy: 'The end of its execution, which has been told to stop.', ...arn };
+  const place = executionOf(scope, node, flight, flight);
+  if (flight.ending) return { movedBy: 'The end of its execution, which has been told to stop.', ...place };
   if (flight.throttled) {
     return {
       movedBy: `The start is asked for again at ${toIsoTime(flight.pollAt)}.`,
       nextAttemptAt: toIsoTime(flight.pollAt),
-      ...arn,
+      ...place,
     };
   }
   const time = deadlineOf(scope.pipeline, flight);
-  if (!Number.isFinite(time)) return { movedBy: 'The end of its execution.', ...arn };
+  if (!Number.isFinite(time)) return { movedBy: 'The end of its execution.', ...place };
   const deadline = toIsoTime(time);
-  return { movedBy: `The end of its execution, or its deadline at ${deadline}.`, ...arn, deadline };
+  return { movedBy: `The end of its execution, or its deadline at ${deadline}.`, ...place, deadline };
 }

@@ -3,6 +3,7 @@ import { toExecutionName } from './execution-name.ts';
 import type { EngineFact } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import type { Flight, RunRecord } from './run.ts';
+import { childRunId } from './run-id.ts';
 
 /** A run as its views look at it: the record, its pipeline, and the time of the look. */
 export interface RunScope {
@@ -16,22 +17,29 @@ export interface RunScope {
   readonly engines: ReadonlyMap<string, EngineFact>;
 }
 
+/** Where an attempt is carried out: an execution of Step Functions, or a run of another pipeline. */
+export interface ExecutionPlace {
+  readonly executionArn?: string;
+  readonly childRunId?: string;
+}
+
 /**
- * The ARN of an attempt's execution. A run keeps the state machine of an attempt only while it is under way; after
+ * Where an attempt is carried out. A run keeps the state machine of an attempt only while it is under way; after
  * that it is the only one that the run used, or the one that the node's engine has now.
  */
-export function executionArnOf(
+export function executionOf(
   scope: RunScope,
   node: CompiledNode,
   { attempt, item }: { readonly attempt: number; readonly item?: number | undefined },
   flight?: Flight,
-): string | undefined {
+): ExecutionPlace {
   const { run } = scope;
+  const key = { run: run.id, nonce: run.nonce, node: node.index, item, attempt };
+  if (node.engine === 'pipeline') return { childRunId: childRunId(key) };
   const pinned = flight?.attempt === attempt ? run.machines[flight.machine] : undefined;
   const machine = pinned ?? (run.machines.length === 1 ? run.machines[0] : presentMachine(scope, node));
-  if (machine === undefined) return undefined;
-  const key = { run: run.id, nonce: run.nonce, node: node.index, item, attempt };
-  return toExecutionArn(machine, toExecutionName(scope.installation, key));
+  const executionArn = machine && toExecutionArn(machine, toExecutionName(scope.installation, key));
+  return executionArn === undefined ? {} : { executionArn };
 }
 
 function presentMachine(scope: RunScope, node: CompiledNode): string | undefined {

@@ -7,7 +7,7 @@ import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
 import type { NodeStory } from './node-story.ts';
 import type { Explanation, Reason } from './reasons.ts';
 import type { ErrorInfo } from './run.ts';
-import { executionArnOf, type RunScope } from './run-scope.ts';
+import { type ExecutionPlace, executionOf, type RunScope } from './run-scope.ts';
 
 /** How a node or an item stands. Times are ISO 8601. */
 export interface WorkView {
@@ -20,6 +20,8 @@ export interface WorkView {
   readonly attempt: number;
   /** Of its last attempt. */
   readonly executionArn?: string;
+  /** Of its last attempt, where that is a run of another pipeline. */
+  readonly childRunId?: string;
   /** When its first attempt began. */
   readonly startedAt?: string;
   readonly endedAt?: string;
@@ -58,7 +60,7 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
   const attempts = viewAttempts(scope, node, sources);
   const last = attempts.at(-1);
   const error = telling.errorOf(last?.error);
-  const executionArn = last?.executionArn ?? (flight && executionArnOf(scope, node, { ...flight, item }, flight));
+  const place = placeOf(last) ?? (flight && executionOf(scope, node, { ...flight, item }, flight));
   const result = sources.results.find((one) => one.attempt === last?.attempt);
   const startedAt = attempts.find((attempt) => attempt.startedAt !== undefined)?.startedAt;
   const endedAt = endOf(story, last?.endedAt);
@@ -67,13 +69,18 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
     ...telling.explain(error),
     since: toIsoTime(flight?.ending ? flight.since : story.since),
     attempt: Math.max(last?.attempt ?? 0, flight?.attempt ?? 0),
-    ...(executionArn !== undefined && { executionArn }),
+    ...place,
     ...(startedAt !== undefined && { startedAt }),
     ...(endedAt !== undefined && { endedAt }),
     ...(flight?.phase === 'retry' && { nextAttemptAt: toIsoTime(flight.pollAt) }),
     ...(state === 'SUCCEEDED' && result?.output !== undefined && sources.showOutput(result.output)),
     ...(error && { error }),
   };
+}
+
+function placeOf(attempt: ExecutionPlace | undefined): ExecutionPlace | undefined {
+  if (attempt?.childRunId !== undefined) return { childRunId: attempt.childRunId };
+  return attempt?.executionArn === undefined ? undefined : { executionArn: attempt.executionArn };
 }
 
 /** It ends with its last attempt, unless that was over before: it was stopped while it waited for the next. */

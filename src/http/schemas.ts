@@ -112,6 +112,7 @@ const work = {
     .int()
     .describe('Number of the last attempt; 0 before the first one, and of a map: its items have attempts.'),
   executionArn: z.string().optional(),
+  childRunId: z.string().optional().describe('The run that a pipeline node started.'),
   startedAt: instant.optional(),
   endedAt: instant.optional(),
   nextAttemptAt: instant.optional(),
@@ -144,6 +145,7 @@ export const attemptSchema = z
     item: z.int().optional().describe('Index of the item, for an item of a map.'),
     state: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']),
     executionArn: z.string().optional(),
+    childRunId: z.string().optional().describe('The run that a pipeline node started.'),
     startedAt: instant.optional(),
     endedAt: instant.optional(),
     error: errorInfo.optional(),
@@ -188,6 +190,7 @@ export const unfinishedSchema = z
     upstreams: z.array(z.string()).readonly().optional(),
     engine: z.string().optional(),
     executionArn: z.string().optional(),
+    childRunId: z.string().optional().describe('The run that a pipeline node started.'),
     nextAttemptAt: instant.optional(),
     deadline: instant
       .optional()

@@ -51,6 +51,7 @@ const headerBody = z.object({
   trigger: z.object({
     type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
     by: z.string().optional(),
+    runId: z.string().optional(),
   }),
   tags: z.array(z.tuple([z.string(), z.string()])),
 });
@@ -161,7 +162,11 @@ function fromHeaderItem(item: unknown, now: number): RunHeader | undefined {
     ...rest,
     ...(startedAt !== undefined && { startedAt }),
     ...(endedAt !== undefined && { endedAt }),
-    trigger: { type: trigger.type, ...(trigger.by !== undefined && { by: trigger.by }) },
+    trigger: {
+      type: trigger.type,
+      ...(trigger.by !== undefined && { by: trigger.by }),
+      ...(trigger.runId !== undefined && { runId: trigger.runId }),
+    },
   };
 }
 
