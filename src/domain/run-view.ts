@@ -27,6 +27,8 @@ export interface RunView {
   readonly since: string;
   readonly input: Json;
   readonly output?: Json;
+  /** Address of the output where it is too large to be shown. */
+  readonly outputRef?: string;
   readonly error?: RunError;
   readonly createdAt: string;
   readonly startedAt?: string;
@@ -41,10 +43,7 @@ export interface RunView {
 }
 
 /** Makes the view of a run. */
-export function viewRun(
-  scope: RunScope,
-  values: { readonly input: Json; readonly output?: Json | undefined },
-): RunView {
+export function viewRun(scope: RunScope, values: Pick<RunView, 'input' | 'output' | 'outputRef'>): RunView {
   const { run } = scope;
   const counts = countStates(run);
   const { reason, message } = explainRun(scope, counts);
@@ -59,6 +58,7 @@ export function viewRun(
     since: toIsoTime(run.since),
     input: values.input,
     ...(values.output !== undefined && { output: values.output }),
+    ...(values.outputRef !== undefined && { outputRef: values.outputRef }),
     ...(error && { error }),
     createdAt: toIsoTime(run.createdAt),
     ...(run.startedAt !== undefined && { startedAt: toIsoTime(run.startedAt) }),

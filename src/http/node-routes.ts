@@ -8,7 +8,8 @@ import { indexRun } from '#domain/run-index.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
 import { jsonResponse } from './api-message.ts';
-import { fillPage, MAX_PAGE_BYTES } from './page-filling.ts';
+import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
+import { fillPage } from './page-filling.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, nodeState, paging } from './query-parameters.ts';
@@ -84,7 +85,7 @@ export const getOutputRoute = defineRoute({
   operationId: 'getOutput',
   summary: 'The output of a node, as it is; of a map, the list of the outputs of its items',
   query: { item: { schema: itemSchema, description: 'The output of this item of a map, by its index from 0.' } },
-  answers: { 200: { description: 'The output', schema: z.unknown() } },
+  answers: { 200: { description: 'The output', schema: z.unknown() }, 307: REDIRECT_TO_OUTPUT },
   problems: [
     'INVALID_PARAMETER',
     'RUN_NOT_FOUND',
@@ -98,11 +99,9 @@ export const getOutputRoute = defineRoute({
   async handle({ deps, query, pathPart }) {
     const scope = await readScope(deps, pathPart('runId'));
     const node = nodeAt(scope, pathPart('node'));
-    const body =
-      query.item === undefined
-        ? await readOutput(deps, scope, node)
-        : await readItemOutput(deps, scope, node, query.item);
-    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+    const name = JSON.stringify(node.id);
+    if (query.item === undefined) return answerOutput(deps, await readOutput(deps, scope, node), `node ${name}`);
+    return answerOutput(deps, await readItemOutput(deps, scope, node, query.item), `item ${query.item} of ${name}`);
   },
 });
 
@@ -110,10 +109,7 @@ async function readOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode): P
   const state = stateOf(scope, node);
   const map = indexRun(scope.run).maps.get(node.index);
   if (map && state === 'SUCCEEDED') {
-    const text = await readMapOutput(deps.runs, scope.run, map);
-    if (Buffer.byteLength(text) <= MAX_PAGE_BYTES) return text;
-    const detail = `The output of map ${JSON.stringify(node.id)} has ${Buffer.byteLength(text)} bytes; take it item by item, from …/items.`;
-    throw new ApiProblem('OUTPUT_TOO_LARGE', detail);
+    return readMapOutput(deps.runs, scope.run, map);
   }
   const attempt = (await readStories(deps, scope.run))[node.index]?.attempts.at(-1)?.attempt;
   const result =

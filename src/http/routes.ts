@@ -8,7 +8,7 @@ import {
   validateRoute,
 } from './pipeline-routes.ts';
 import type { Route } from './route.ts';
-import { getRunRoute, listRunsRoute, startRunRoute, stopRunRoute } from './run-routes.ts';
+import { getRunOutputRoute, getRunRoute, listRunsRoute, startRunRoute, stopRunRoute } from './run-routes.ts';
 import { explainRoute, getHistoryRoute } from './story-routes.ts';
 import { healthRoute, openApiRoute } from './system-routes.ts';
 
@@ -22,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   startRunRoute,
   listRunsRoute,
   getRunRoute,
+  getRunOutputRoute,
   listNodesRoute,
   getNodeRoute,
   getOutputRoute,

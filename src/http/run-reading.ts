@@ -17,6 +17,7 @@ import { type ShownOutput, wantedAttempts } from '#domain/work-view.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
 import { loadPipeline } from '#scheduler/pipelines.ts';
 import { INPUT_KEY } from '#scheduler/start-run.ts';
+import { showOutput } from './large-output.ts';
 import { fromNodePath, toNodePath } from './node-path.ts';
 import { MAX_PAGE_BYTES } from './page-filling.ts';
 import { ApiProblem } from './problem.ts';
@@ -26,6 +27,8 @@ import type { ApiDeps } from './route.ts';
 const PARALLEL_READS = 20;
 /** Longest output that a list of nodes holds (bytes of its JSON text). */
 const LISTED_OUTPUT_BYTES = 64 * 1024;
+/** Longest output that a run's view holds (bytes of its JSON text). */
+const RUN_OUTPUT_BYTES = 1024 * 1024;
 /** Longest map whose output is put together for a list. */
 const LISTED_OUTPUT_ITEMS = 100;
 
@@ -59,7 +62,8 @@ export async function readRunView(deps: ApiDeps, scope: RunScope): Promise<RunVi
     deps.runs.readValue(run, INPUT_KEY),
     run.outputKey === undefined ? undefined : deps.runs.readValue(run, run.outputKey),
   ]);
-  return viewRun(scope, { input: parseStored(input) ?? {}, output: parseStored(output) });
+  const shown = output === undefined ? {} : showOutput(output, RUN_OUTPUT_BYTES, `/v1/runs/${run.id}/output`);
+  return viewRun(scope, { input: parseStored(input) ?? {}, ...shown });
 }
 
 function parseStored(text: string | undefined): Json | undefined {
@@ -165,8 +169,7 @@ async function readResults(
 function outputShower({ run }: RunScope, node: CompiledNode, maxBytes: number, item?: number) {
   const query = item === undefined ? '' : `?item=${item}`;
   const outputRef = `/v1/runs/${run.id}/nodes/${toNodePath(node.id)}/output${query}`;
-  return (text: string | undefined): ShownOutput =>
-    text === undefined || Buffer.byteLength(text) > maxBytes ? { outputRef } : { output: JSON.parse(text) as Json };
+  return (text: string | undefined): ShownOutput => showOutput(text, maxBytes, outputRef);
 }
 
 async function showMapOutput(

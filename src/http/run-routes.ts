@@ -11,6 +11,7 @@ import type { PassOutcome } from '#scheduler/pass.ts';
 import { inputErrorsInWords, type StartOutcome, startRun } from '#scheduler/start-run.ts';
 import { stopRun } from '#scheduler/stop-run.ts';
 import { jsonResponse } from './api-message.ts';
+import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { pipelineNotFound } from './pipeline-routes.ts';
 import { ApiProblem } from './problem.ts';
@@ -199,6 +200,23 @@ export const getRunRoute = defineRoute({
     const scope = await readScope(deps, pathPart('runId'));
     const ended = await untilOver(deps, scope, query.wait ?? 0);
     return jsonResponse(200, await readRunView(deps, ended));
+  },
+});
+
+/** `GET /v1/runs/{runId}/output` */
+export const getRunOutputRoute = defineRoute({
+  method: 'GET',
+  path: '/v1/runs/{runId}/output',
+  operationId: 'getRunOutput',
+  summary: 'The output of a run, as it is',
+  answers: { 200: { description: 'The output', schema: z.unknown() }, 307: REDIRECT_TO_OUTPUT },
+  problems: ['RUN_NOT_FOUND', 'OUTPUT_NOT_FOUND', 'OUTPUT_TOO_LARGE', 'DAMAGED_RUN', 'NEWER_RUN'],
+  async handle({ deps, pathPart }) {
+    const { run } = await readScope(deps, pathPart('runId'));
+    const text = run.outputKey === undefined ? undefined : await deps.runs.readValue(run, run.outputKey);
+    if (text === undefined)
+      throw new ApiProblem('OUTPUT_NOT_FOUND', `Run ${run.id} is ${run.state} and has no output.`);
+    return answerOutput(deps, text, `run ${run.id}`);
   },
 });
 

@@ -62,6 +62,7 @@ export const runSchema = z
     since: instant,
     input: json,
     output: json.optional(),
+    outputRef: z.string().optional().describe('Address of an output that is too large to be shown.'),
     error: z
       .strictObject({ name: z.string(), message: z.string(), node: z.string().optional() })
       .optional()

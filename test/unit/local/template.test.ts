@@ -70,14 +70,14 @@ describe('resolveTemplate', () => {
 
   it('names every resource that it cannot host', () => {
     const Resources = {
-      Bucket: { Type: 'AWS::S3::Bucket' },
+      Topic: { Type: 'AWS::SNS::Topic' },
       Cluster: { Type: 'AWS::ECS::Cluster' },
       Alarm: { Type: 'AWS::CloudWatch::Alarm' },
     };
     expect(() => resolve({ Resources })).toThrow(
       expect.objectContaining({
         code: 'UNSUPPORTED_RESOURCE',
-        message: expect.stringMatching(/Bucket \(AWS::S3::Bucket\), Cluster \(AWS::ECS::Cluster\)$/),
+        message: expect.stringMatching(/Topic \(AWS::SNS::Topic\), Cluster \(AWS::ECS::Cluster\)$/),
       }),
     );
   });
