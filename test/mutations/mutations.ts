@@ -101,10 +101,10 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '      if (known && result.node < 0) return known;\n      of(run)',
   },
   {
-    name: 'nodes are decided after a stop',
+    name: 'a stop leaves alone what waits for its next attempt',
     file: STEP,
-    from: '    if (!draft.stop) sweep(draft);',
-    to: '    sweep(draft);',
+    from: "if (flight.phase === 'retry') endFlight(draft, flight);",
+    to: "if (flight.phase === 'retry') continue;",
   },
   {
     name: 'starts of the step that stops are not taken back',

@@ -7,7 +7,7 @@
  * - A call under way takes effect within a second, so that a limit checked right before the call holds for it. This is
  *   what the fence relies on (ARCHITECTURE, 4), and where `freezeStarts` goes beyond it.
  * - Messages and events may be lost, late, repeated and in any order. The tick's own rings are not lost, only late.
- * - Clocks of two invocations differ by less than two seconds. Answers of DescribeExecution and of the due index lag.
+ * - Clocks of invocations are off by up to two seconds. Answers of DescribeExecution and of the due index lag.
  */
 import type { Chooser } from './chooser.ts';
 
@@ -19,6 +19,8 @@ export type OperationFault =
   | { readonly kind: 'freeze'; readonly when: 'before' | 'after'; readonly forMs: number }
   /** The answer is a throttle, a timeout or an exception, whether or not the operation took effect. */
   | { readonly kind: 'fail'; readonly when: 'before' | 'after' }
+  /** A commit takes effect and its answer is lost; the client asks again by itself, and is told that it came too late. */
+  | { readonly kind: 'doubt' }
   /** StartExecution refuses, once. Of no effect on other operations. */
   | { readonly kind: 'refuse' };
 
@@ -69,6 +71,6 @@ export class InjectedFailure extends Error {
 
 /** A fault in words. */
 export function toText(fault: OperationFault): string {
-  if (fault.kind === 'refuse') return 'refuse';
+  if (fault.kind === 'refuse' || fault.kind === 'doubt') return fault.kind;
   return fault.kind === 'freeze' ? `freeze ${fault.when} ${fault.forMs} ms` : `${fault.kind} ${fault.when}`;
 }

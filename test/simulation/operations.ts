@@ -119,6 +119,12 @@ export class Operations {
         if (fault.when === 'after') await this.takeEffect(operation);
         await this.finish({ ...operation, effect: async () => failedAnswer(operation.label) });
         return;
+      case 'doubt': {
+        const isCommit = operation.label === 'runs.commitRun';
+        if (isCommit) await this.takeEffect(operation);
+        await this.finish(isCommit ? { ...operation, effect: async () => 'conflict' } : operation);
+        return;
+      }
       case 'refuse': {
         const isStart = operation.label === 'executions.start';
         await this.finish(isStart ? { ...operation, effect: async () => REFUSED_ANSWER } : operation);

@@ -47,6 +47,9 @@ export interface Plan {
   readonly timeoutSeconds?: number | undefined;
   readonly events: 'run' | 'nodes';
   readonly engineAtMs: number;
+  readonly engineGone?: { readonly fromMs: number; readonly toMs: number } | undefined;
+  /** What the run's output expression gives; absent where it has none. */
+  readonly output?: 'value' | 'error' | undefined;
   readonly maxDecisions: number;
   readonly maxFlights: number;
   readonly tickMs: number;
@@ -79,6 +82,7 @@ export function toDefinition(plan: Plan, idOf: (place: number) => string = (plac
     failFast: plan.failFast,
     events: plan.events,
     ...(plan.timeoutSeconds !== undefined && { timeoutSeconds: plan.timeoutSeconds }),
+    ...(plan.output && { output: plan.output === 'value' ? '{% $nodes.n0 %}' : REQUESTS.error }),
     nodes: plan.nodes.map((node, place) => toNode(node, idOf(place), node.upstreams.map(idOf))),
   };
 }
@@ -113,6 +117,7 @@ export function toScenario(plan: Plan): Scenario {
     script: (id, attempt) => toScript(plan.nodes[Number(id.slice(1))] as PlannedNode, attempt),
     ...(plan.stopAtMs !== undefined && { stopAtMs: plan.stopAtMs }),
     engineAtMs: plan.engineAtMs,
+    ...(plan.engineGone && { engineGone: plan.engineGone }),
     options: { maxDecisions: plan.maxDecisions, maxFlights: plan.maxFlights },
     evaluator: EVALUATOR,
   };

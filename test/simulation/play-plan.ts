@@ -15,7 +15,7 @@ export async function playPlan(plan: Plan): Promise<World> {
 
 /** Ticks after which every plan must have come to its end, whatever went wrong. */
 function mostTicks(plan: Plan): number {
-  let ms = plan.engineAtMs + (plan.engineAtMs > 0 ? 16 * 60_000 : 0) + (plan.stopAtMs ?? 0) + 300_000;
+  let ms = plan.engineAtMs + (plan.engineAtMs > 0 || plan.engineGone ? 16 * 60_000 : 0) + (plan.engineGone?.toMs ?? 0) + (plan.stopAtMs ?? 0) + 300_000;
   let attempts = 0;
   for (const node of plan.nodes) {
     const most = node.retry?.maxAttempts ?? 1;
@@ -66,7 +66,8 @@ function checkOutcome(plan: Plan, world: World): void {
     checkCutShort(plan, world, expected);
     return;
   }
-  require(world, run.state === expected.run, () => `the run is ${run.state}, not ${expected.run}`);
+  const wanted = plan.output === 'error' ? 'FAILED' : expected.run;
+  require(world, run.state === wanted, () => `the run is ${run.state}, not ${wanted}`);
   for (const [id, { state, attempts }] of expected.nodes) {
     const found = stateIn(world, id);
     require(world, found === state, () => `${id} is ${found}, not ${state}`);

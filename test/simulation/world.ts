@@ -65,6 +65,8 @@ export interface Scenario {
   readonly children?: readonly PipelineDefinition[];
   /** When the engine `lambda` is registered (ms after the run's creation). @default before */
   readonly engineAtMs?: number;
+  /** When it is gone again for a while (ms after the run's creation). */
+  readonly engineGone?: { readonly fromMs: number; readonly toMs: number };
   /** Bounds of the installation that differ from its defaults. */
   readonly options?: Partial<StepOptions>;
   readonly evaluator?: Evaluator;
@@ -300,10 +302,16 @@ export class World {
       evaluator: gate('evaluator', this.scenario.evaluator ?? NO_EVALUATOR),
       clock: { now: () => this.now + skew },
       ids: this.ids,
-      engines: this.now >= this.beganAt + (this.scenario.engineAtMs ?? 0) ? ENGINES : new Map(),
+      engines: this.hasEngine() ? ENGINES : new Map(),
       installation: 'sim',
       options: this.options,
     });
+  }
+
+  private hasEngine(): boolean {
+    const { engineAtMs = 0, engineGone } = this.scenario;
+    const after = this.now - this.beganAt;
+    return after >= engineAtMs && !(engineGone && after >= engineGone.fromMs && after < engineGone.toMs);
   }
 
   /** After an operation took effect. */
