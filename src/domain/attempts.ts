@@ -86,11 +86,11 @@ function liveFlight(draft: Draft, key: Observation | StartAnswer | AttemptResult
 }
 
 /** The execution is over, or cannot come to be: the node gets what was decided when its end was ordered. */
-function concludeEnding(draft: Draft, flight: Flight, ending: EndReason): void {
+function concludeEnding(draft: Draft, flight: Flight, ending: EndReason, told?: ErrorInfo): void {
   switch (ending) {
     case 'Stopped':
     case 'FailFast':
-      settle(draft, flight, ending === 'Stopped' ? 'A' : 'f');
+      settle(draft, flight, ending === 'Stopped' ? 'A' : 'f', told);
       return;
     case 'RunTimedOut':
       settle(draft, flight, 'T', { name: 'States.Timeout', message: 'the run timed out' });
@@ -106,6 +106,13 @@ function concludeEnding(draft: Draft, flight: Flight, ending: EndReason): void {
         true,
       );
   }
+}
+
+/** Says of an execution that will not die that it may still run: nobody looks for it any more. */
+function unstoppable(draft: Draft, flight: Flight): ErrorInfo {
+  const seconds = draft.options.stopGraceMs / 1000;
+  const message = `the execution of attempt ${flight.attempt} was still running ${seconds} s after it was told to stop`;
+  return { name: 'Millrace.StopUnconfirmed', message };
 }
 
 function timeoutError(draft: Draft, flight: Flight): ErrorInfo {
@@ -179,7 +186,7 @@ export function applyObservation(draft: Draft, observation: Observation): void {
 
 function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): void {
   if (flight.ending && draft.readAt - flight.since > draft.options.stopGraceMs) {
-    concludeEnding(draft, flight, flight.ending);
+    concludeEnding(draft, flight, flight.ending, unstoppable(draft, flight));
     return;
   }
   const { missingSince: _found, throttled: _answered, ...rest } = flight;

@@ -36,12 +36,16 @@ export interface NodeStory {
   readonly listedAt?: number;
   /** How many items of a map are over, by their final status. */
   readonly itemEnds?: ReadonlyMap<NodeCode, number>;
+  /** Its last status; absent where nothing was decided yet, as for an item that was never taken off its list. */
+  readonly code?: NodeCode;
 }
 
 /** One item of a map, as decisions tell it. */
-export interface ItemStory extends NodeStory {
-  /** Its status; absent for an item that was never taken off the list. */
-  readonly code?: NodeCode;
+export type ItemStory = NodeStory;
+
+/** The number of the attempt that decided it: 0 where its output was known from an earlier run. */
+export function decidingAttempt(story: NodeStory): number | undefined {
+  return story.code === 'C' ? 0 : story.attempts.at(-1)?.attempt;
 }
 
 interface Telling {

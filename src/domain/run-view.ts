@@ -111,7 +111,10 @@ export function explainRun(
     case 'STOPPING':
       return { reason: run.reason, message: stoppingMessage(scope) };
     case 'SUCCEEDED':
-      return { reason: run.reason, message: `All ${total} are over: ${countsInWords(counts)}.` };
+      return {
+        reason: run.reason,
+        message: `${run.nodes.length === 1 ? 'The only node is' : `All ${total} are`} over: ${countsInWords(counts)}.`,
+      };
     case 'FAILED':
       return { reason: run.reason, message: firstBadInWords(scope) ?? 'A node failed.' };
     case 'TIMED_OUT': {

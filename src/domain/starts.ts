@@ -1,5 +1,5 @@
 /** The sweep: decides nodes whose upstreams allow it, in topological order, and starts what is ready. */
-import { isUnchosen } from './branches.ts';
+import { applyChoice, isUnchosen } from './branches.ts';
 import { type Draft, decideItem, decideNode, flightKey, flightsOf, putFlight } from './draft.ts';
 import { nextPollAt } from './due.ts';
 import { evaluated } from './evaluated.ts';
@@ -206,7 +206,7 @@ function startAttempt(
   machineArn: string,
 ): 'started' | 'wanted' | 'over' {
   if (node.cache && attempt.attempt === 1) {
-    const found = takeFromCache(draft, attempt);
+    const found = takeFromCache(draft, node, attempt);
     if (found) return found;
   }
   const params = evaluated(draft, 'params', attempt);
@@ -236,13 +236,17 @@ function startAttempt(
 }
 
 /** Ends an attempt that an earlier success makes needless; nothing where there is none, and it has to be started. */
-function takeFromCache(draft: Draft, attempt: Attempt): 'wanted' | 'over' | undefined {
+function takeFromCache(draft: Draft, node: CompiledNode, attempt: Attempt): 'wanted' | 'over' | undefined {
   const known = evaluated(draft, 'cache', attempt);
   if (!known) return 'wanted';
   if (known.ok && known.value !== true) return undefined;
+  const found = { ...attempt, attempt: 0 };
+  const choice = known.ok && node.branch !== undefined ? evaluated(draft, 'branch', found) : undefined;
+  if (known.ok && node.branch !== undefined && !choice) return 'wanted';
   takeItem(draft, attempt);
-  if (known.ok) settleBeforeStart(draft, { ...attempt, attempt: 0 }, 'C');
-  else settleBeforeStart(draft, attempt, 'X', known.error);
+  const error = known.ok ? choice && applyChoice(draft, node, choice) : known.error;
+  if (error) settleBeforeStart(draft, attempt, 'X', error);
+  else settleBeforeStart(draft, found, 'C');
   return 'over';
 }
 

@@ -181,7 +181,7 @@ function succeed(draft: Draft): Json | undefined {
     return known.value;
   }
   draft.error = known.error;
-  decideRun(draft, 'FAILED', 'ExpressionError');
+  decideRun(draft, 'FAILED', known.error.name === 'Millrace.PayloadTooLarge' ? 'PayloadTooLarge' : 'ExpressionError');
   return undefined;
 }
 

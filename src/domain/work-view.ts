@@ -4,7 +4,7 @@ import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
 import type { Json } from './json.ts';
 import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
-import type { NodeStory } from './node-story.ts';
+import { decidingAttempt, type NodeStory } from './node-story.ts';
 import type { Explanation, Reason } from './reasons.ts';
 import type { ErrorInfo } from './run.ts';
 import { type ExecutionPlace, executionOf, type RunScope } from './run-scope.ts';
@@ -61,7 +61,7 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
   const last = attempts.at(-1);
   const error = telling.errorOf(last?.error);
   const place = placeOf(last) ?? (flight && executionOf(scope, node, { ...flight, item }, flight));
-  const result = sources.results.find((one) => one.attempt === last?.attempt);
+  const result = sources.results.find((one) => one.attempt === decidingAttempt(story));
   const startedAt = attempts.find((attempt) => attempt.startedAt !== undefined)?.startedAt;
   const endedAt = endOf(story, last?.endedAt);
   return {
@@ -94,6 +94,6 @@ function endOf(story: NodeStory, lastAttemptEndedAt: string | undefined): string
 export function wantedAttempts(story: NodeStory): number[] {
   const begun = story.attempts.filter((attempt) => attempt.startedAt !== undefined && attempt.end);
   const first = begun[0]?.attempt;
-  const last = begun.at(-1)?.attempt;
+  const last = decidingAttempt(story) === 0 ? 0 : begun.at(-1)?.attempt;
   return [...new Set([first, last])].filter((attempt) => attempt !== undefined);
 }

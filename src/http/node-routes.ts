@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { CompiledNode } from '#domain/graph.ts';
 import { itemState } from '#domain/item-view.ts';
 import { statusOf } from '#domain/node-status.ts';
-import { type ItemStory, type NodeStory, tellItems, tellStories } from '#domain/node-story.ts';
+import { decidingAttempt, type ItemStory, type NodeStory, tellItems, tellStories } from '#domain/node-story.ts';
 import { indexRun } from '#domain/run-index.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
@@ -111,7 +111,8 @@ async function readOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode): P
   if (map && state === 'SUCCEEDED') {
     return readMapOutput(deps.runs, scope.run, map);
   }
-  const attempt = (await readStories(deps, scope.run))[node.index]?.attempts.at(-1)?.attempt;
+  const story = (await readStories(deps, scope.run))[node.index];
+  const attempt = story && decidingAttempt(story);
   const result =
     attempt === undefined || state !== 'SUCCEEDED'
       ? undefined
@@ -125,7 +126,7 @@ async function readItemOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode
   const decisions = await readDecisions(deps, run);
   const story = tellItems(map, tellStories(run, decisions)[node.index] as NodeStory, decisions)[item] as ItemStory;
   const state = itemState(scope, map, story);
-  const attempt = story.attempts.at(-1)?.attempt;
+  const attempt = decidingAttempt(story);
   const result =
     attempt === undefined || state !== 'SUCCEEDED'
       ? undefined

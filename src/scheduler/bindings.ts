@@ -89,7 +89,7 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
       const input = needs.input ? await binder.input() : undefined;
       const item = await binder.item(wanted);
       const stored = await binder.nodes(indices);
-      const [own, ...nodes] = await large.open([ownOutput(scope, wanted), ...stored]);
+      const [own, ...nodes] = await large.open([await ownOutput(deps, scope, wanted), ...stored]);
       const { output } = own as { output?: string };
       return {
         run: { id: scope.run.id, ...(input !== undefined && { input }) },
@@ -110,11 +110,16 @@ export function mapOf(run: RunRecord, node: number): MapState | undefined {
   return run.maps?.find((map) => map.node === node);
 }
 
-/** What `$output` is in a `branch`. */
-function ownOutput(scope: EvaluationScope, { what, node, attempt }: Wanted): { id: string; output?: string } {
+/** What `$output` is in a `branch`: of the attempt that just ended, or of the earlier success that stands for it. */
+async function ownOutput(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  { what, node, attempt }: Wanted,
+): Promise<{ id: string; output?: string }> {
   if (what !== 'branch') return { id: '' };
   const { id } = scope.pipeline.nodes[node] as CompiledNode;
-  const output = scope.results.find((result) => result.node === node && result.attempt === attempt)?.output;
+  const atHand = scope.results.find((result) => result.node === node && result.attempt === attempt);
+  const output = (atHand ?? (await deps.runs.readResult(scope.run, node, attempt)))?.output;
   return { id, ...(output !== undefined && { output }) };
 }
 

@@ -1,16 +1,16 @@
 /** The output of a map: the list of its items' outputs, in the order of the list. It is put together when it is read. */
 import type { AttemptResult } from '#domain/facts.ts';
-import type { Json } from '#domain/json.ts';
-import type { MapState } from '#domain/run.ts';
-import type { RunKey, RunStore } from '#ports/index.ts';
+import { statusOf } from '#domain/node-status.ts';
+import type { ErrorInfo, MapState, RunRecord } from '#domain/run.ts';
+import type { RunStore } from '#ports/index.ts';
 
-/** What stands at the place of a tolerated failure of which no execution told. */
-const NEVER_STARTED: Json = { name: 'Millrace.ItemFailed', message: 'it failed before it was started' };
+/** What stands at the place of a failure of which nothing else is known. */
+const UNTOLD: ErrorInfo = { name: 'Millrace.ItemFailed', message: 'the item failed' };
 
 /** The JSON text of a map's output; a tolerated failure leaves `{"error": {name, message}}` at its place. */
 export async function readMapOutput(
   runs: RunStore,
-  run: RunKey,
+  run: RunRecord,
   map: MapState,
   atHand: readonly AttemptResult[] = [],
 ): Promise<string> {
@@ -20,12 +20,34 @@ export async function readMapOutput(
     const known = last.get(result.item);
     if (!known || known.attempt <= result.attempt) last.set(result.item, result);
   }
-  const texts = Array.from({ length: map.total }, (_, item) => itemText(last.get(item)));
+  const decided = map.failed > 0 ? await failuresOf(runs, run, map.node) : new Map<number, Failure>();
+  const texts = Array.from({ length: map.total }, (_, item) => {
+    const failure = decided.get(item);
+    const result = last.get(item);
+    if (!failure) return result?.output ?? 'null';
+    const error = failure.error ?? (result?.status === 'SUCCEEDED' ? undefined : result?.error) ?? UNTOLD;
+    return JSON.stringify({ error: { name: error.name, message: error.message } });
+  });
   return `[${texts.join(',')}]`;
 }
 
-function itemText(result: AttemptResult | undefined): string {
-  if (result?.status === 'SUCCEEDED') return result.output ?? 'null';
-  const error: Json = result?.error ? { name: result.error.name, message: result.error.message } : NEVER_STARTED;
-  return JSON.stringify({ error });
+interface Failure {
+  /** Where no execution's result tells it. */
+  readonly error: ErrorInfo | undefined;
+}
+
+/** The items that failed for good: the decision stands, whatever an execution said too late. */
+async function failuresOf(runs: RunStore, run: RunRecord, node: number): Promise<Map<number, Failure>> {
+  const failures = new Map<number, Failure>();
+  for (const decision of [...(await runs.listHistory(run, run.createdAt)), ...run.decisions]) {
+    const { to, items, nodes, error } = decision;
+    if (to === 'run' || !items || nodes[0] !== node || statusOf(to).standing !== 'bad') continue;
+    for (const item of items) failures.set(item, { error: error ?? endedOutside(to) });
+  }
+  return failures;
+}
+
+function endedOutside(to: string): ErrorInfo | undefined {
+  if (to !== 'O') return undefined;
+  return { name: 'Millrace.AbortedOutside', message: 'the execution was stopped from outside Millrace' };
 }

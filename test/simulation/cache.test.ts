@@ -55,6 +55,14 @@ describe('a node with a cache', () => {
     expect((await play(later, brief)).run.nodes).toBe('SSS');
   });
 
+  it('chooses its branch by the output that was known', async () => {
+    const memo = createMemoryMemo();
+    const branching = { ...byOutput, branch: '{% $output.next %}' };
+    const script = (next: unknown) => (id: string) => ok(id === 'c' ? { next } : id);
+    expect((await play(memo, branching, script([]))).run.nodes).toBe('SSB');
+    expect((await play(memo, branching, script('z'))).run.nodes).toBe('SCB');
+  });
+
   it('remembers no failure', async () => {
     const memo = createMemoryMemo();
     const broken: Script = {

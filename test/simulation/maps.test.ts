@@ -85,6 +85,20 @@ describe('a map', () => {
     expect([m, output]).toEqual(['SUCCEEDED', [0, { error: { name: 'Broken', message: 'told so' } }, 2]]);
   });
 
+  it('tells of each tolerated failure what became of it, not what its execution said too late', async () => {
+    const hangs: Script = { durationMs: 10 ** 9, end: { status: 'SUCCEEDED', output: '"too late"' } };
+    const aborted: Script = { durationMs: 1_000, end: { status: 'ABORTED' } };
+    const { output } = await play(
+      mapScenario(
+        { items: ['times out', 'is stopped from outside'], toleratedFailureCount: 2 },
+        (id, _, item) => (id !== 'm' ? undefined : item === 0 ? hangs : aborted),
+        { timeoutSeconds: 5 },
+      ),
+    );
+    const [first, second] = output as { error: { name: string } }[];
+    expect([first?.error.name, second?.error.name]).toEqual(['States.Timeout', 'Millrace.AbortedOutside']);
+  });
+
   it('tolerates a share of its items, rounded down', async () => {
     const items = Array.from({ length: 19 }, (_, at) => at);
     const fails = (count: number) => (id: string, _: number, item?: number) =>

@@ -96,9 +96,14 @@ describe('errors of attempts', () => {
       .map((name) => ({ name, told: row.get('tried again by States.ALL') })),
   );
   /** Decided without a policy: no execution of an attempt can end so. */
-  const undecided = ['ExpressionError', 'ItemsFailed', 'QueueTimeout', 'UpstreamFailed', 'AbortedOutside'].map(
-    (name) => `Millrace.${name}`,
-  );
+  const undecided = [
+    'ExpressionError',
+    'ItemsFailed',
+    'QueueTimeout',
+    'UpstreamFailed',
+    'AbortedOutside',
+    'StopUnconfirmed',
+  ].map((name) => `Millrace.${name}`);
 
   it('are many', () => {
     expect(rows.length).toBeGreaterThan(12);

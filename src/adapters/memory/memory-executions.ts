@@ -43,7 +43,7 @@ export type ExecutionListener = (execution: MemoryExecution) => void;
 export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener = () => {}): MemoryExecutions {
   const started = new Map<string, MemoryExecution>();
   const starts = new Map<string, number>();
-  const byName = (name: string) => [...started.values()].find((execution) => execution.name === name);
+  const keysByName = new Map<string, string>();
   const finish = (execution: MemoryExecution, end: ExecutionEnd) => {
     if (execution.status !== 'RUNNING') return false;
     Object.assign(execution, end, { endedAt: clock.now() });
@@ -54,7 +54,7 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
     started,
     starts,
     end(name, end) {
-      const execution = byName(name);
+      const execution = started.get(keysByName.get(name) ?? '');
       return execution !== undefined && finish(execution, end);
     },
     async start(stateMachineArn, name, input) {
@@ -63,6 +63,7 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
       if (known) return { kind: known.status === 'RUNNING' && known.input === input ? 'started' : 'exists' };
       const execution: MemoryExecution = { stateMachineArn, name, input, startedAt: clock.now(), status: 'RUNNING' };
       started.set(key, execution);
+      if (!keysByName.has(name)) keysByName.set(name, key);
       starts.set(name, (starts.get(name) ?? 0) + 1);
       onChange(execution);
       return { kind: 'started' };
