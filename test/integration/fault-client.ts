@@ -38,7 +38,7 @@ export type NodeSeen = z.output<typeof node>;
 export type AttemptSeen = z.output<typeof attempt>;
 export type HistoryEntrySeen = z.output<typeof entry>;
 
-/** A call that met a function or a host that died is made again. */
+/** A call that was throttled, or met a function or a host that died, is made again. */
 const again = { retries: 600, factor: 1, minTimeout: 50, maxRetryTime: 60_000 };
 /** Time between two looks at a run. */
 const LOOK_AGAIN_MS = 200;
@@ -157,7 +157,7 @@ export class FaultClient {
 
   async #send(path: string, request: RequestInit): Promise<Response> {
     const response = await fetch(`${this.#at().url}${path}`, { ...request, signal: AbortSignal.timeout(40_000) });
-    if (response.status < 500) return response;
+    if (response.status < 500 && response.status !== 429) return response;
     throw new Error(`${request.method} ${path} answered ${response.status}: ${(await response.text()).slice(0, 1000)}`);
   }
 }
