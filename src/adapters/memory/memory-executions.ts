@@ -44,6 +44,9 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
   const started = new Map<string, MemoryExecution>();
   const starts = new Map<string, number>();
   const keysByName = new Map<string, string>();
+  // Whoever put one among the started ones by hand finds it as well.
+  const byName = (name: string) =>
+    started.get(keysByName.get(name) ?? '') ?? [...started.values()].find((execution) => execution.name === name);
   const finish = (execution: MemoryExecution, end: ExecutionEnd) => {
     if (execution.status !== 'RUNNING') return false;
     Object.assign(execution, end, { endedAt: clock.now() });
@@ -54,7 +57,7 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
     started,
     starts,
     end(name, end) {
-      const execution = started.get(keysByName.get(name) ?? '');
+      const execution = byName(name);
       return execution !== undefined && finish(execution, end);
     },
     async start(stateMachineArn, name, input) {

@@ -51,28 +51,32 @@ function aggregates(stored: Map<string, PackedRun>) {
 }
 
 function results() {
-  const byRun = new Map<string, Map<string, AttemptResult>>();
-  const of = (run: RunKey) => mapAt(byRun, keyOf(run));
+  /** By run and node, as in the table: one node's results are read without a look at the others. */
+  const byRun = new Map<string, Map<number, Map<string, AttemptResult>>>();
+  const nodesOf = (run: RunKey) => mapAt(byRun, keyOf(run));
   return {
     async putResult(run: RunKey, result: AttemptResult) {
-      const key = resultKey(result.node, result.attempt, result.item);
-      const known = of(run).get(key);
+      const ofNode = mapAt(nodesOf(run), result.node);
+      const key = attemptKey(result.attempt, result.item);
+      const known = ofNode.get(key);
       if (known) return known;
-      of(run).set(key, structuredClone(result));
+      ofNode.set(key, structuredClone(result));
       return result;
     },
     async readResult(run: RunKey, node: number, attempt: number, item?: number) {
-      return of(run).get(resultKey(node, attempt, item));
+      return nodesOf(run).get(node)?.get(attemptKey(attempt, item));
     },
     async listResults(run: RunKey, node?: number) {
-      const all = [...of(run).values()].filter((result) => node === undefined || result.node === node);
+      const nodes = nodesOf(run);
+      const lists = node === undefined ? [...nodes.values()] : [nodes.get(node) ?? new Map<string, AttemptResult>()];
+      const all = lists.flatMap((list) => [...list.values()]);
       return all.sort((a, b) => a.node - b.node || (a.item ?? -1) - (b.item ?? -1) || a.attempt - b.attempt);
     },
   };
 }
 
-function resultKey(node: number, attempt: number, item?: number): string {
-  return `${node}/${item ?? ''}/${attempt}`;
+function attemptKey(attempt: number, item?: number): string {
+  return `${item ?? ''}/${attempt}`;
 }
 
 function values() {
@@ -135,7 +139,7 @@ function keyOf(run: RunKey): string {
   return `${run.id}#${run.nonce}`;
 }
 
-function mapAt<K, V>(maps: Map<string, Map<K, V>>, key: string): Map<K, V> {
+function mapAt<Key, K, V>(maps: Map<Key, Map<K, V>>, key: Key): Map<K, V> {
   let map = maps.get(key);
   if (!map) {
     map = new Map();
