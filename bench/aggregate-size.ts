@@ -1,9 +1,9 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { toAggregateItem } from '#adapters/aws/dynamo-aggregates.ts';
-import { itemBytes, type WireItem } from '#local/item-size.ts';
+import { itemBytes } from '#local/item-size.ts';
 import { writeUnits } from '#local/table-capacity.ts';
 import { runAt, STAGES } from './aggregate-runs.ts';
 import type { Bench } from './bench.ts';
+import { toWire } from './written-items.ts';
 
 const SIZES = [10, 50, 100, 1_000, 10_000];
 
@@ -22,14 +22,3 @@ export const aggregateSize: Bench = {
     );
   },
 };
-
-/** An item as it goes over the wire, in which binary is base64. */
-function toWire(item: Record<string, unknown>): WireItem {
-  const attributes = Object.entries(marshall(item, { removeUndefinedValues: true }));
-  return Object.fromEntries(
-    attributes.map(([name, value]): [string, WireItem[string]] => {
-      if (value.B) return [name, { B: Buffer.from(value.B).toString('base64') }];
-      return [name, { ...value }];
-    }),
-  );
-}

@@ -2,11 +2,26 @@ import { aggregateSize } from './aggregate-size.ts';
 import type { Bench } from './bench.ts';
 import { burst } from './burst.ts';
 import { chain50 } from './chain-50.ts';
+import { checks } from './checks.ts';
 import { fan200 } from './fan-200.ts';
 import { idle } from './idle.ts';
+import { layersAlone } from './layers-alone.ts';
+import { mapAlone } from './map-alone.ts';
 import { memory } from './memory.ts';
 import { startTime } from './start-time.ts';
 import { stepAlone } from './step.ts';
 
 /** All benches, in the order in which they run. */
-export const benches: readonly Bench[] = [chain50, fan200, burst, memory, idle, startTime, stepAlone, aggregateSize];
+export const benches: readonly Bench[] = [
+  chain50,
+  fan200,
+  burst,
+  memory,
+  idle,
+  startTime,
+  checks,
+  stepAlone,
+  mapAlone,
+  layersAlone,
+  aggregateSize,
+];

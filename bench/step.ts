@@ -3,49 +3,71 @@ import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
 import { step } from '#domain/step.ts';
 import { runAt } from './aggregate-runs.ts';
-import type { Bench } from './bench.ts';
+import { type Bench, type Figure, median } from './bench.ts';
+import { growth, SIZES } from './growth.ts';
+import { LAYER_WIDTH, layered } from './layers.ts';
 
-const WIDTH = 100;
-const LAYERS = 100;
+const EDGES = 3;
 const COMPLETIONS = 10;
 /** Steps that are measured, after as many that are not. */
-const STEPS = 500;
+const STEPS = 300;
 
 /** The pure heart of a pass on the largest DAG there may be, with neither store nor network. */
 export const stepAlone: Bench = {
   name: 'step',
-  title: `step() on ${WIDTH * LAYERS} nodes in ${LAYERS} layers: ${COMPLETIONS} completions, the starts that follow`,
+  title: `step() on nodes in layers of ${LAYER_WIDTH}: ${COMPLETIONS} completions, the starts that follow`,
   async run(say) {
-    const pipeline = layered();
-    const run = runAt(WIDTH * LAYERS, { name: 'half done', done: 0.5, flights: WIDTH, failed: 0 });
-    const facts = completionsOf(run, pipeline);
-    const now = run.createdAt + 60_000_000;
-    const measure = () => {
-      const begun = performance.now();
-      const { commands } = step(pipeline, run, facts, { now, readAt: now - 10 });
-      const micros = (performance.now() - begun) * 1000;
-      if (commands.length === 0) throw new Error('the step started nothing');
-      return { micros, starts: commands.length };
-    };
-    say(`${STEPS} steps`);
-    for (let warm = 0; warm < STEPS; warm++) measure();
-    const steps = Array.from({ length: STEPS }, measure);
+    const sizes = SIZES.map((nodes) => {
+      say(`${STEPS} steps over ${nodes} nodes`);
+      return { nodes, ...measure(nodes) };
+    });
+    const last = sizes.at(-1) as (typeof sizes)[number];
     return [
-      { what: 'a step, µs', values: steps.map(({ micros }) => micros), decimals: 0 },
-      { what: 'starts that it decides', values: [steps[0]?.starts ?? 0], decimals: 0 },
+      ...sizes.flatMap(({ nodes, micros, bytes }): Figure[] => [
+        { what: `${nodes} nodes: a step, µs`, values: micros, decimals: 0 },
+        { what: `${nodes} nodes: allocated by a step, KiB`, values: [bytes / 1024], decimals: 0 },
+      ]),
+      growth(
+        'a step, µs',
+        sizes.map(({ nodes, micros }) => [nodes, median(micros)]),
+      ),
+      growth(
+        'allocated by a step',
+        sizes.map(({ nodes, bytes }) => [nodes, bytes]),
+      ),
+      { what: 'starts that it decides', values: [last.starts], decimals: 0 },
     ];
   },
 };
 
-/** Every node depends on three neighbours in the layer above. */
-function layered(): CompiledPipeline {
-  const idOf = (layer: number, at: number) => `l${layer}-${(at + WIDTH) % WIDTH}`;
-  const nodes = Array.from({ length: WIDTH * LAYERS }, (_, index) => {
-    const [layer, at] = [Math.floor(index / WIDTH), index % WIDTH];
-    const dependsOn = layer === 0 ? [] : [-1, 0, 1].map((beside) => idOf(layer - 1, at + beside));
-    return { id: idOf(layer, at), params: { function: 'noop' }, dependsOn };
-  });
-  return compilePipeline({ name: 'layered', nodes }, 'r');
+function measure(nodes: number) {
+  const pipeline = compilePipeline(layered(nodes, EDGES), 'r');
+  const run = runAt(nodes, { name: 'half done', done: 0.5, flights: LAYER_WIDTH, failed: 0 });
+  const facts = completionsOf(run, pipeline);
+  const now = run.createdAt + 60_000_000;
+  const once = () => {
+    const held = heldBytes();
+    const begun = performance.now();
+    const { commands } = step(pipeline, run, facts, { now, readAt: now - 10 });
+    const micros = (performance.now() - begun) * 1000;
+    if (commands.length === 0) throw new Error('the step started nothing');
+    return { micros, bytes: heldBytes() - held, starts: commands.length };
+  };
+  for (let warm = 0; warm < STEPS; warm++) once();
+  const steps = Array.from({ length: STEPS }, once);
+  // Where the heap shrank, it was collected within the step.
+  const grown = steps.flatMap(({ bytes }) => (bytes > 0 ? [bytes] : []));
+  return {
+    micros: steps.map(({ micros }) => micros),
+    bytes: grown.reduce((sum, bytes) => sum + bytes, 0) / grown.length,
+    starts: steps[0]?.starts ?? 0,
+  };
+}
+
+/** Bytes on the heap, and those of buffers beside it. */
+function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 /** The ends of the first nodes in flight, and the parameters of whatever the step wants to start. */
