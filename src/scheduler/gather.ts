@@ -182,7 +182,7 @@ export async function startExecutions(
     async (flight): Promise<StartAnswer | undefined> => {
       const { node, item, attempt } = flight;
       const input = inputs.get(flight);
-      if (input === undefined) return unevaluated(flight);
+      if (typeof input !== 'string') return unevaluated(flight, input);
       if (deps.clock.now() - reading.readAt >= deps.options.passMs) return undefined;
       const said = await deps.executions.start(
         machineOf(reading.run, flight),
@@ -206,25 +206,29 @@ export async function startExecutions(
 async function takeBackLateStart(deps: PassDeps, read: RunRecord, flight: Flight): Promise<void> {
   const run = await deps.runs.readRun(read.id);
   const isWanted = run?.flights.some(
-    (one) => one.node === flight.node && one.attempt === flight.attempt && !one.ending,
+    (one) => one.node === flight.node && one.item === flight.item && one.attempt === flight.attempt && !one.ending,
   );
   if (!isWanted || run?.nonce !== read.nonce) await stopExecution(deps, read, flight);
 }
 
-function unevaluated(flight: Flight): StartAnswer {
+/** An evaluation that was not reached says nothing about its expression, however often that happens. */
+function unevaluated(flight: Flight, failed: Evaluation | undefined): StartAnswer {
   const { node, item, attempt } = flight;
-  if (flight.polls < MAX_EVALUATION_TRIES) return { node, item, attempt, answer: 'later' };
+  if (!failed || flight.polls < MAX_EVALUATION_TRIES) return { node, item, attempt, answer: 'later' };
   const message = 'its parameters could not be evaluated again to repeat the start';
   return { node, item, attempt, answer: 'refused', error: { name: 'Millrace.EngineError', message } };
 }
 
-/** Evaluates the parameters of starts; they are the same as when the start was decided. */
+/**
+ * Evaluates the parameters of starts; they are the same as when the start was decided. Gives the input of each, or the
+ * evaluation that failed; nothing for one that was not reached.
+ */
 async function inputsOf(
   deps: PassDeps,
   reading: Reading,
   flights: readonly Flight[],
   decided?: ReadonlyMap<string, Evaluation>,
-): Promise<Map<Flight, string>> {
+): Promise<Map<Flight, string | Evaluation>> {
   const wanted = flights.map((flight) => ({
     key: evaluationKey('params', flight.node, flight.attempt, flight.item),
     what: 'params' as const,
@@ -235,12 +239,12 @@ async function inputsOf(
   }));
   const scope = { ...reading, results: [] };
   const answers = decided ?? (await evaluateWanted(deps, scope, wanted, deps.options.passMs / 3));
-  const inputs = new Map<Flight, string>();
+  const inputs = new Map<Flight, string | Evaluation>();
   for (const flight of flights) {
     const answer = answers.get(evaluationKey('params', flight.node, flight.attempt, flight.item));
-    if (!answer?.ok) continue;
+    if (!answer) continue;
     const node = reading.pipeline.nodes[flight.node] as CompiledNode;
-    inputs.set(flight, executionInput(reading, node, flight, answer.value));
+    inputs.set(flight, answer.ok ? executionInput(reading, node, flight, answer.value) : answer);
   }
   return inputs;
 }

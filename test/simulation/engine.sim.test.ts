@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeDefinition } from '#domain/definition.ts';
 import { statusOf } from '#domain/node-status.ts';
+import type { Evaluator } from '#ports/index.ts';
 import { chooser } from './chooser.ts';
 import type { Faults, OperationFault } from './faults.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -119,6 +120,27 @@ describe('an engine out of reach', () => {
     );
     expect(world.trace.operations[10]).toBe('pass4 executions.start (kill after)');
     expect(statesOf(world)).toEqual({ run: 'SUCCEEDED', a: 'SUCCEEDED' });
+  });
+});
+
+describe('an evaluator out of reach', () => {
+  it('holds a start up that is asked for again, for as long as it takes', async () => {
+    let calls = 0;
+    const evaluator: Evaluator = {
+      evaluate: async (requests) => {
+        calls += 1;
+        return calls === 1 || calls > 12 ? requests.map(() => ({ ok: true, value: { function: 'f' } })) : [];
+      },
+    };
+    const params = { function: 'f', payload: '{% $run.id %}' };
+    const world = await play(
+      { name: 'unreached', definition: { name: 'unreached', nodes: [node('a', [], { params })] }, evaluator },
+      // The pass that decides the attempt dies before it starts it.
+      { at: new Map([[3, kill('before')]]) },
+    );
+    expect(world.trace.operations[3]).toContain('executions.start');
+    expect(statesOf(world)).toEqual({ run: 'SUCCEEDED', a: 'SUCCEEDED' });
+    expect(world.trace.starts).toHaveLength(1);
   });
 });
 
