@@ -209,6 +209,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '    at: deps.clock.now(),',
   },
   {
+    name: 'an evaluation that was not reached counts as failed',
+    file: GATHER,
+    from: 'if (!failed || flight.polls < MAX_EVALUATION_TRIES)',
+    to: 'if (flight.polls < MAX_EVALUATION_TRIES && (failed || !failed))',
+  },
+  {
     name: 'a retry waits for the tick',
     file: PASS,
     from: '  await deps.inbox.ring(run.id, Math.max(0, Math.ceil((wake - now) / 1000)));',

@@ -136,9 +136,9 @@ describe('an evaluator out of reach', () => {
     const world = await play(
       { name: 'unreached', definition: { name: 'unreached', nodes: [node('a', [], { params })] }, evaluator },
       // The pass that decides the attempt dies before it starts it.
-      { at: new Map([[3, kill('before')]]) },
+      { at: new Map([[4, kill('before')]]) },
     );
-    expect(world.trace.operations[3]).toContain('executions.start');
+    expect(world.trace.operations[4]).toContain('executions.start');
     expect(statesOf(world)).toEqual({ run: 'SUCCEEDED', a: 'SUCCEEDED' });
     expect(world.trace.starts).toHaveLength(1);
   });
