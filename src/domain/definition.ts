@@ -37,7 +37,7 @@ export const DEFINITION_LIMITS = {
   intervalSeconds: { min: 0, max: 24 * 3600 },
   backoffRate: { min: 1, max: 100 },
   maxDelaySeconds: { min: 0, max: 24 * 3600 },
-  retainDays: { min: 1, max: 3650 },
+  retainDays: { min: 1, max: 365 },
   /** Entries of `retry.on` and of `retry.notOn`. */
   errorNames: 100,
   /** Levels of lists and objects inside each other. */

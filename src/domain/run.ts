@@ -162,6 +162,8 @@ export interface RunRecord {
   /** How many runs stand above it. @default 0 */
   readonly depth?: number;
   readonly tags: readonly (readonly [string, string])[];
+  /** Days that the run is kept once it is over. @default 90 */
+  readonly retainDays?: number;
   /** Hash of the input, to tell a repeated start from another one under the same key. */
   readonly inputHash: string;
   /** One letter a node, in topological order. */

@@ -31,6 +31,8 @@ export interface RunHeader {
   readonly endedAt?: number;
   readonly trigger: RunRecord['trigger'];
   readonly tags: RunRecord['tags'];
+  /** Days that it is kept once the run is over. @default 90 */
+  readonly retainDays?: number;
 }
 
 /** Which runs to list; newest first. */

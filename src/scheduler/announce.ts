@@ -13,7 +13,7 @@ const MAX_NODES_TOLD = 200;
 
 /** The line of a run in the list of runs. */
 export function toHeader(run: RunRecord): RunHeader {
-  const { id, pipeline, revision, rev, state, createdAt, startedAt, endedAt, trigger, tags } = run;
+  const { id, pipeline, revision, rev, state, createdAt, startedAt, endedAt, trigger, tags, retainDays } = run;
   return {
     id,
     pipeline,
@@ -25,6 +25,7 @@ export function toHeader(run: RunRecord): RunHeader {
     ...(endedAt !== undefined && { endedAt }),
     trigger,
     tags,
+    ...(retainDays !== undefined && { retainDays }),
   };
 }
 

@@ -56,7 +56,7 @@ export async function startRun(deps: PassDeps, request: StartRequest): Promise<S
   if (!pipeline) return { kind: 'noRevision' };
   const input = request.input ?? {};
   const id = idOf(deps, request, head);
-  const run = newRun(deps, request, { id, revision: pipeline.revision, nodes: pipeline.nodes.length, input });
+  const run = newRun(deps, request, { id, pipeline, input });
   const before = (request.cause || request.child) && (await deps.runs.readRun(id));
   if (before) return foundBefore(deps, before, run);
   const errors = inputErrors(pipeline, input);
@@ -95,14 +95,15 @@ async function foundBefore(deps: PassDeps, known: RunRecord, asked: RunRecord): 
 function newRun(
   deps: PassDeps,
   request: StartRequest,
-  what: { readonly id: string; readonly revision: string; readonly nodes: number; readonly input: Json },
+  what: { readonly id: string; readonly pipeline: CompiledPipeline; readonly input: Json },
 ): RunRecord {
   const now = deps.clock.now();
+  const { retainDays } = what.pipeline.definition;
   return {
     schemaVersion: RUN_SCHEMA_VERSION,
     id: what.id,
     pipeline: request.pipeline,
-    revision: what.revision,
+    revision: what.pipeline.revision,
     nonce: deps.ids.nonce(),
     secret: deps.ids.secret(),
     rev: 1,
@@ -112,9 +113,10 @@ function newRun(
     createdAt: now,
     trigger: request.trigger,
     ...request.child,
+    ...(retainDays !== undefined && { retainDays }),
     tags: request.tags ?? [],
     inputHash: hashInput(what.input),
-    nodes: 'p'.repeat(what.nodes),
+    nodes: 'p'.repeat(what.pipeline.nodes.length),
     machines: [],
     flights: [],
     decisions: [],

@@ -44,7 +44,7 @@ export function toAggregateItem(run: RunRecord): Item {
     c: packed.schemaVersion,
     b: deflateRawSync(body, { level: 9 }),
     ...(packed.dueAt !== undefined && { ds: dueShardOf(run.id), da: packed.dueAt }),
-    ...(isRunOver(run.state) && { ttl: runExpiry(run.endedAt ?? run.since) }),
+    ...(isRunOver(run.state) && { ttl: runExpiry(run.endedAt ?? run.since, run.retainDays) }),
   };
 }
 

@@ -132,7 +132,7 @@ function matches(header: RunHeader, query: RunQuery): boolean {
 }
 
 function toHeaderItem(header: RunHeader): Item {
-  const { id, rev, createdAt, ...body } = header;
+  const { id, rev, createdAt, retainDays, ...body } = header;
   const sk = headerSortKey(createdAt, id);
   return {
     pk: HEADERS_PARTITION,
@@ -141,7 +141,7 @@ function toHeaderItem(header: RunHeader): Item {
     rs: sk,
     v: rev,
     b: JSON.stringify(body),
-    ...(isRunOver(header.state) && { ttl: runExpiry(header.endedAt ?? createdAt) }),
+    ...(isRunOver(header.state) && { ttl: runExpiry(header.endedAt ?? createdAt, retainDays) }),
   };
 }
 

@@ -5,15 +5,21 @@
 
 const DAY_SECONDS = 24 * 3600;
 
-/** A finished run and its line in the list: 90 days, and one more so that nobody misses the last of them. */
-const RUN_SECONDS = 91 * DAY_SECONDS;
+/** Days that a finished run and its line in the list are kept where its pipeline does not say. */
+const DEFAULT_RETAIN_DAYS = 90;
 
-/** Results, values and history, from when they are put: an attempt may take 365 days, and a run goes on after it. */
-const PART_SECONDS = 400 * DAY_SECONDS;
+/**
+ * Results, values and history, from when they are put, which may be before anybody knows how long their run is kept:
+ * an attempt may take 365 days, a finished run may be kept as long, and a run goes on after its first attempts.
+ */
+const PART_SECONDS = 800 * DAY_SECONDS;
 
-/** When a run that ended then (ms since the epoch) expires, in seconds since the epoch. */
-export function runExpiry(endedAt: number): number {
-  return Math.ceil(endedAt / 1000) + RUN_SECONDS;
+/**
+ * When a run that ended then (ms since the epoch) expires, in seconds since the epoch: a day late, so that nobody misses
+ * the last of its days.
+ */
+export function runExpiry(endedAt: number, retainDays = DEFAULT_RETAIN_DAYS): number {
+  return Math.ceil(endedAt / 1000) + (retainDays + 1) * DAY_SECONDS;
 }
 
 /** When a part of a run that is put now (ms since the epoch) expires, in seconds since the epoch. */
