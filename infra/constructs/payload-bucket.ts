@@ -10,7 +10,7 @@ export interface PayloadBucketProps {
 }
 
 /** Days that a payload is kept after it was last put: as long as results are, since an attempt may take 365. */
-const KEPT_DAYS = 400;
+const KEPT_DAYS = 800;
 
 /** Who makes the texts of a folder: outputs are made by functions, inputs by Millrace. */
 type Folder = 'outputs' | 'inputs';

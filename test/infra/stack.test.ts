@@ -90,7 +90,7 @@ describe('MillraceStack', () => {
   });
 
   describe('the bucket', () => {
-    it('is private, encrypted, takes nothing in the clear, and forgets after 400 days', () => {
+    it('is private, encrypted, takes nothing in the clear, and forgets after 800 days', () => {
       template.hasResource('AWS::S3::Bucket', {
         Properties: {
           BucketName: Match.absent(),
@@ -106,7 +106,7 @@ describe('MillraceStack', () => {
           LifecycleConfiguration: {
             Rules: [
               {
-                ExpirationInDays: 400,
+                ExpirationInDays: 800,
                 AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
                 Status: 'Enabled',
               },
