@@ -64,9 +64,15 @@ function results() {
     async readResult(run: RunKey, node: number, attempt: number, item?: number) {
       return of(run).get(resultKey(node, attempt, item));
     },
-    async listResults(run: RunKey, node?: number) {
+    async listResults(run: RunKey, node?: number, maxBytes = Number.POSITIVE_INFINITY) {
       const all = [...of(run).values()].filter((result) => node === undefined || result.node === node);
-      return all.sort((a, b) => a.node - b.node || (a.item ?? -1) - (b.item ?? -1) || a.attempt - b.attempt);
+      all.sort((a, b) => a.node - b.node || (a.item ?? -1) - (b.item ?? -1) || a.attempt - b.attempt);
+      let bytes = 0;
+      const last = all.findIndex(({ output }) => {
+        bytes += output?.length ?? 0;
+        return bytes > maxBytes;
+      });
+      return last === -1 ? all : all.slice(0, last + 1);
     },
   };
 }
