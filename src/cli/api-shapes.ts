@@ -16,6 +16,7 @@ export const runShape = z.object({
   message: z.string(),
   since: instant,
   output: z.unknown().optional(),
+  outputRef: z.string().optional(),
   error: error.extend({ node: z.string().optional() }).optional(),
   createdAt: instant,
   startedAt: instant.optional(),

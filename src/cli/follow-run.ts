@@ -37,9 +37,17 @@ export async function followRun(api: ApiClient, runId: string, options: FollowOp
     }
     seenRev = run.rev;
     options.onLook(run, news, maps);
-    if (isRunEnded(run.state) || options.signal?.aborted) return { value: answer.value, run };
+    if (isRunEnded(run.state)) return withOutput(api, answer.value, run);
+    if (options.signal?.aborted) return { value: answer.value, run };
     await sleep(options.everyMs, undefined, options.signal && { signal: options.signal }).catch(() => {});
   }
+}
+
+/** An output that is too large for the run's own answer is read from where it is. */
+async function withOutput(api: ApiClient, value: unknown, run: RunShape) {
+  if (run.outputRef === undefined) return { value, run };
+  const { value: output } = await api.send({ path: run.outputRef });
+  return { value: { ...(value as object), output }, run: { ...run, output } };
 }
 
 function noteMaps(underWay: Set<string>, maps: ReadonlySet<string>, entries: readonly HistoryShape[]): void {

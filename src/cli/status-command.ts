@@ -47,12 +47,12 @@ async function status(runId: string, { url, json }: ServerOptions, context: CliC
 /** How a run stands, in sentences and a table. */
 export function statusLines(run: RunShape, nodes: readonly NodeShape[], screen: Screen): string[] {
   const { style, now } = screen;
-  const { id, pipeline, revision, state, message, since, trigger, tags, createdAt, endedAt, output } = run;
+  const { id, pipeline, revision, state, message, since, trigger, tags, createdAt, endedAt, output, outputRef } = run;
   const by = trigger.by === undefined ? '' : ` by ${trigger.by}`;
   const tagTexts = Object.entries(tags).map(([key, value]) => `${key}:${value}`);
   const isEnded = isRunEnded(state);
   const took = isEnded ? `after ${duration((endedAt ?? since) - createdAt)}` : forHowLong(since, now);
-  const text = output === undefined ? undefined : JSON.stringify(output);
+  const text = output === undefined ? outputRef && `at ${outputRef}` : JSON.stringify(output);
   return [
     `${style.bold(pipeline)}  run ${id}  revision ${revision}`,
     `  ${paintState(state, style)(state)} ${took}: ${oneLine(message)}`,

@@ -37,7 +37,7 @@ export async function answerOutput(deps: ApiDeps, text: string, what: string): P
   if (bytes <= MAX_PAGE_BYTES) return { status: 200, headers: { 'content-type': 'application/json' }, body };
   const put = bytes <= PAYLOAD_LIMITS.stored && (await redirectTo(deps, await deps.payloads.put(body)));
   if (put) return put;
-  throw tooLarge(`The output of ${what} has ${bytes} bytes`);
+  throw tooLarge(what);
 }
 
 async function redirectTo(deps: ApiDeps, ref: PayloadRef): Promise<ApiResponse | undefined> {
@@ -47,19 +47,28 @@ async function redirectTo(deps: ApiDeps, ref: PayloadRef): Promise<ApiResponse |
 
 /** Puts the large outputs in their places inside one: those of items in the list of a map. */
 async function open(deps: ApiDeps, text: string, what: string): Promise<string> {
-  try {
+  return orProblem(async () => {
     const [opened] = await createLargeOutputs(deps.payloads).open([{ id: what, output: text }]);
     return opened?.output ?? text;
+  }, what);
+}
+
+/**
+ * What the reading of an output gives.
+ * @throws ApiProblem OUTPUT_NOT_FOUND, OUTPUT_TOO_LARGE
+ */
+export async function orProblem<T>(read: () => Promise<T>, what: string): Promise<T> {
+  try {
+    return await read();
   } catch (error) {
     if (!(error instanceof OutputUnavailable) || !error.error) throw error;
     const { name, message } = error.error;
-    if (name === 'Millrace.PayloadTooLarge') {
-      throw tooLarge(`The output of ${what} holds more than ${PAYLOAD_LIMITS.read} bytes by reference`);
-    }
+    if (name === 'Millrace.PayloadTooLarge') throw tooLarge(what);
     throw new ApiProblem('OUTPUT_NOT_FOUND', message);
   }
 }
 
-function tooLarge(why: string): ApiProblem {
-  return new ApiProblem('OUTPUT_TOO_LARGE', `${why}; that of a map can be taken item by item, from …/items.`);
+function tooLarge(what: string): ApiProblem {
+  const detail = `The output of ${what} has more than ${PAYLOAD_LIMITS.read} bytes; that of a map can be taken item by item, from …/items.`;
+  return new ApiProblem('OUTPUT_TOO_LARGE', detail);
 }

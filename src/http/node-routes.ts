@@ -8,7 +8,7 @@ import { indexRun } from '#domain/run-index.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
 import { jsonResponse } from './api-message.ts';
-import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
+import { answerOutput, orProblem, REDIRECT_TO_OUTPUT } from './large-output.ts';
 import { fillPage } from './page-filling.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { ApiProblem } from './problem.ts';
@@ -109,7 +109,7 @@ async function readOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode): P
   const state = stateOf(scope, node);
   const map = indexRun(scope.run).maps.get(node.index);
   if (map && state === 'SUCCEEDED') {
-    return readMapOutput(deps.runs, scope.run, map);
+    return orProblem(() => readMapOutput(deps.runs, scope.run, map), `map ${JSON.stringify(node.id)}`);
   }
   const story = (await readStories(deps, scope.run))[node.index];
   const attempt = story && decidingAttempt(story);

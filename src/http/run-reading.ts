@@ -15,6 +15,7 @@ import type { RunScope } from '#domain/run-scope.ts';
 import { type RunView, viewRun } from '#domain/run-view.ts';
 import { type ShownOutput, wantedAttempts } from '#domain/work-view.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
+import { OutputUnavailable } from '#scheduler/payloads.ts';
 import { loadPipeline } from '#scheduler/pipelines.ts';
 import { INPUT_KEY } from '#scheduler/start-run.ts';
 import { showOutput } from './large-output.ts';
@@ -172,6 +173,10 @@ function outputShower({ run }: RunScope, node: CompiledNode, maxBytes: number, i
   return (text: string | undefined): ShownOutput => showOutput(text, maxBytes, outputRef);
 }
 
+function noneIfTooLong(error: unknown): undefined {
+  if (!(error instanceof OutputUnavailable)) throw error;
+}
+
 async function showMapOutput(
   deps: ApiDeps,
   scope: RunScope,
@@ -182,5 +187,6 @@ async function showMapOutput(
   const map = indexRun(scope.run).maps.get(node.index);
   if (!map || statusOf(scope.run.nodes.charCodeAt(node.index)).state !== 'SUCCEEDED') return undefined;
   if (!whole && map.total > LISTED_OUTPUT_ITEMS) return show(undefined);
-  return show(map.total === 0 ? '[]' : await readMapOutput(deps.runs, scope.run, map));
+  const reading = map.total === 0 ? '[]' : readMapOutput(deps.runs, scope.run, map);
+  return show(await Promise.resolve(reading).catch(noneIfTooLong));
 }

@@ -67,8 +67,11 @@ export interface RunStore {
   /** Stores what an execution said, unless something is stored already; gives what is stored. */
   putResult(run: RunKey, result: AttemptResult): Promise<AttemptResult>;
   readResult(run: RunKey, node: number, attempt: number, item?: number): Promise<AttemptResult | undefined>;
-  /** The results of all attempts of a node, or of a whole run, by node, item and attempt. */
-  listResults(run: RunKey, node?: number): Promise<readonly AttemptResult[]>;
+  /**
+   * The results of all attempts of a node, or of a whole run, by node, item and attempt. With `maxBytes`, the list ends with
+   * the first result with which the outputs are longer in all (UTF-16 units), since nobody could hold more of them.
+   */
+  listResults(run: RunKey, node?: number, maxBytes?: number): Promise<readonly AttemptResult[]>;
   /** Stores a JSON text under a key; it exists for the run once a commit names the key. */
   putValue(run: RunKey, key: string, text: string): Promise<void>;
   readValue(run: RunKey, key: string): Promise<string | undefined>;

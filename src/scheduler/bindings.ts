@@ -1,20 +1,22 @@
 /** What the expressions of a pass may see: read from the store only where an expression names it, and once a pass. */
-import pMap from 'p-map';
 import { type AttemptResult, evaluationKey, type Wanted } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
 import { isTerminal, statusOf } from '#domain/node-status.ts';
+import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import type { ErrorInfo, MapState, RunRecord } from '#domain/run.ts';
 import type { Bindings } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { createLastResults, type LastResults } from './last-results.ts';
 import { readItem } from './map-lists.ts';
 import { readMapOutput } from './map-output.ts';
-import { createLargeOutputs } from './payloads.ts';
+import { createLargeOutputs, OutputUnavailable, readTooMuch } from './payloads.ts';
 import { readInput } from './run-input.ts';
 
 /** Results read at the same time. */
 const PARALLEL_READS = 20;
+/** Characters of outputs that a pass holds; once it has them, what needs others is left to the next one. */
+const HELD_OUTPUTS = 4 * PAYLOAD_LIMITS.read;
 
 /** A run as expressions see it: the state that the step reached, and what this pass has at hand. */
 export interface EvaluationScope {
@@ -44,6 +46,10 @@ export interface Binder {
   input(): Promise<string | undefined>;
   /** A node as it is stored: its output may hold envelopes. */
   node(index: number): Promise<BoundNode>;
+  /**
+   * Nodes as they are stored: all that one expression reads.
+   * @throws OutputUnavailable
+   */
   nodes(indices: readonly number[]): Promise<BoundNode[]>;
   /**
    * Nodes with the values in place of their envelopes.
@@ -57,6 +63,7 @@ export interface Binder {
 export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
   const nodes = new Map<number, Promise<BoundNode>>();
   let input: Promise<string | undefined> | undefined;
+  let held = 0;
   const large = createLargeOutputs(deps.payloads);
   const results = createLastResults(deps, scope);
   const binder: Binder = {
@@ -68,14 +75,26 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
     node(index) {
       let node = nodes.get(index);
       if (!node) {
-        node = bindNode(deps, scope, results, index);
+        node = bindNode(deps, scope, results, index).then((bound) => {
+          held += bound.output?.length ?? 0;
+          return bound;
+        });
         nodes.set(index, node);
       }
       return node;
     },
     async nodes(indices) {
+      if (held > HELD_OUTPUTS && indices.some((index) => !nodes.has(index))) throw new OutputUnavailable();
       await results.expect(indices.filter((index) => isDecidedByAttempt(scope, index)));
-      return pMap(indices, (index) => binder.node(index), { concurrency: PARALLEL_READS });
+      const bound: BoundNode[] = [];
+      let length = 0;
+      for (let at = 0; at < indices.length; at += PARALLEL_READS) {
+        const some = await Promise.all(indices.slice(at, at + PARALLEL_READS).map((index) => binder.node(index)));
+        length += some.reduce((sum, { output = '' }) => sum + output.length, 0);
+        if (length > PAYLOAD_LIMITS.read) throw new OutputUnavailable(readTooMuch('what is read of outputs'));
+        bound.push(...some);
+      }
+      return bound;
     },
     async item({ node, item }) {
       if (item === undefined) return undefined;

@@ -3,7 +3,7 @@ import { expressionsIn, referencesOf } from '#domain/expression.ts';
 import type { Evaluation, Wanted } from '#domain/facts.ts';
 import type { CompiledCache, CompiledMap, CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
-import type { EvaluationRequest } from '#ports/index.ts';
+import type { Bindings, EvaluationRequest } from '#ports/index.ts';
 import { type Binder, createBinder, type EvaluationScope, type Needs } from './bindings.ts';
 import type { PassDeps } from './deps.ts';
 import { lookUp } from './memo.ts';
@@ -28,18 +28,87 @@ export async function evaluateWanted(
   budgetMs: number,
 ): Promise<Map<string, Evaluation>> {
   const binder = createBinder(deps, scope);
-  const answers = await evaluateTemplates(deps, scope, wanted, budgetMs, binder);
+  const templates = await evaluateAll(deps, scope, wanted, budgetMs, binder);
+  const answers = new Map<string, Evaluation>();
+  // One after the other: large parameters are put aside before the next ones are put together.
   for (const item of wanted) {
-    const answer = answers.get(item.key);
-    if (!answer?.ok) continue;
-    if (item.what === 'cache') answers.set(item.key, await lookUp(deps, scope, item, answer.value));
-    if (item.what === 'params') {
-      const params = await orUnavailable(() => completeParams(deps, binder, scope, item, answer));
-      if (params) answers.set(item.key, params);
-      else answers.delete(item.key);
-    }
+    const template = templates.get(item.key);
+    const answer = template && (await orUnavailable(() => complete(deps, scope, binder, item, template)));
+    if (answer) answers.set(item.key, answer);
   }
   return answers;
+}
+
+async function complete(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  binder: Binder,
+  item: Wanted,
+  { evaluation, placed }: EvaluatedTemplate,
+): Promise<Evaluation> {
+  if (!evaluation.ok) return evaluation;
+  const value = putPlaced(evaluation.value, placed);
+  if (item.what === 'cache') return lookUp(deps, scope, item, value);
+  if (item.what === 'params') return completeParams(deps, binder, scope, item, { ok: true, value });
+  return { ok: true, value };
+}
+
+/** Evaluates the templates of what is wanted, and no more. */
+export async function evaluateTemplates(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  wanted: readonly Wanted[],
+  budgetMs: number,
+): Promise<Map<string, Evaluation>> {
+  const templates = await evaluateAll(deps, scope, wanted, budgetMs, createBinder(deps, scope));
+  return new Map([...templates].map(([key, { evaluation }]) => [key, evaluation]));
+}
+
+/** What a template came to, and what belongs into its gaps. */
+interface EvaluatedTemplate {
+  readonly evaluation: Evaluation;
+  readonly placed: Placed;
+}
+
+const NOTHING_PLACED: Placed = { template: null, places: [] };
+
+async function evaluateAll(
+  deps: PassDeps,
+  scope: EvaluationScope,
+  wanted: readonly Wanted[],
+  budgetMs: number,
+  binder: Binder,
+): Promise<Map<string, EvaluatedTemplate>> {
+  const answers = new Map<string, EvaluatedTemplate>();
+  const requests: EvaluationRequest[] = [];
+  const asked: { readonly key: string; readonly placed: Placed }[] = [];
+  for (const item of wanted) {
+    const { key } = item;
+    const prepared = await orUnavailable(() => prepare(scope, binder, item));
+    if (!prepared) continue;
+    if ('error' in prepared) answers.set(key, { evaluation: prepared, placed: NOTHING_PLACED });
+    else if (prepared.bindings) {
+      requests.push({ template: prepared.placed.template, bindings: prepared.bindings });
+      asked.push({ key, placed: prepared.placed });
+    } else answers.set(key, { evaluation: { ok: true, value: prepared.placed.template }, placed: prepared.placed });
+  }
+  const values = requests.length === 0 ? [] : await deps.evaluator.evaluate(requests, budgetMs);
+  for (const [at, { key, placed }] of asked.entries()) {
+    const evaluation = values[at];
+    if (evaluation) answers.set(key, { evaluation, placed });
+  }
+  return answers;
+}
+
+/** A template, and what its expressions see, where it has any. */
+async function prepare(
+  scope: EvaluationScope,
+  binder: Binder,
+  item: Wanted,
+): Promise<{ readonly placed: Placed; readonly bindings?: Bindings }> {
+  const placed = await placeReferences(binder, scope.pipeline, item, templateOf(scope.pipeline, item));
+  const needs = needsOf(placed.template);
+  return needs.expressions ? { placed, bindings: await binder.bind(item, needs) } : { placed };
 }
 
 /** The error of an output that cannot be had; nothing where it can be had in another pass. */
@@ -50,41 +119,6 @@ async function orUnavailable<T>(work: () => Promise<T>): Promise<T | (Evaluation
     if (!(error instanceof OutputUnavailable)) throw error;
     return error.error && { ok: false, error: error.error };
   }
-}
-
-/** Evaluates the templates of what is wanted, and no more. */
-export async function evaluateTemplates(
-  deps: PassDeps,
-  scope: EvaluationScope,
-  wanted: readonly Wanted[],
-  budgetMs: number,
-  binder: Binder = createBinder(deps, scope),
-): Promise<Map<string, Evaluation>> {
-  const answers = new Map<string, Evaluation>();
-  const requests: EvaluationRequest[] = [];
-  const asked: { readonly item: Wanted; readonly placed: Placed }[] = [];
-  for (const item of wanted) {
-    const placed = await placeReferences(binder, scope.pipeline, item, templateOf(scope.pipeline, item));
-    const { template } = placed;
-    const needs = needsOf(template);
-    if (!needs.expressions) {
-      answers.set(item.key, { ok: true, value: putPlaced(template, placed) });
-      continue;
-    }
-    const bound = await orUnavailable(async () => ({ ok: true as const, bindings: await binder.bind(item, needs) }));
-    if (bound?.ok) {
-      requests.push({ template, bindings: bound.bindings });
-      asked.push({ item, placed });
-    } else if (bound) answers.set(item.key, bound);
-  }
-  if (requests.length > 0) {
-    const values = await deps.evaluator.evaluate(requests, budgetMs);
-    for (const [at, { item, placed }] of asked.entries()) {
-      const value = values[at];
-      if (value) answers.set(item.key, value.ok ? { ok: true, value: putPlaced(value.value, placed) } : value);
-    }
-  }
-  return answers;
 }
 
 function templateOf(pipeline: CompiledPipeline, wanted: Wanted): Json {

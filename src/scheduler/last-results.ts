@@ -1,5 +1,6 @@
 /** The results that decided the nodes of a run, read as seldom as they can be. */
 import type { AttemptResult } from '#domain/facts.ts';
+import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import type { PassDeps } from './deps.ts';
 
 /**
@@ -32,8 +33,12 @@ export function createLastResults(deps: PassDeps, { run, results }: Source): Las
     async expect(nodes) {
       const missing = nodes.filter((node) => !byNode.has(node));
       if (missing.length < MANY_RESULTS || missing.length < run.nodes.length / 2) return;
-      const last = new Map((await deps.runs.listResults(run)).map((result) => [result.node, result]));
-      for (const node of missing) byNode.set(node, Promise.resolve(last.get(node)));
+      const listed = await deps.runs.listResults(run, undefined, PAYLOAD_LIMITS.read);
+      const last = new Map(listed.map((result) => [result.node, result]));
+      const length = listed.reduce((sum, { output = '' }) => sum + output.length, 0);
+      // Of a list that ended early, the last node may have more attempts, and those after it are read one by one.
+      const end = length > PAYLOAD_LIMITS.read ? (listed.at(-1)?.node ?? 0) : Number.POSITIVE_INFINITY;
+      for (const node of missing) if (node < end) byNode.set(node, Promise.resolve(last.get(node)));
     },
     of(node) {
       const known = byNode.get(node);

@@ -1,13 +1,18 @@
 /** The output of a map: the list of its items' outputs, in the order of the list. It is put together when it is read. */
 import type { AttemptResult } from '#domain/facts.ts';
 import { statusOf } from '#domain/node-status.ts';
+import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import type { ErrorInfo, MapState, RunRecord } from '#domain/run.ts';
 import type { RunStore } from '#ports/index.ts';
+import { OutputUnavailable, readTooMuch } from './payloads.ts';
 
 /** What stands at the place of a failure of which nothing else is known. */
 const UNTOLD: ErrorInfo = { name: 'Millrace.ItemFailed', message: 'the item failed' };
 
-/** The JSON text of a map's output; a tolerated failure leaves `{"error": {name, message}}` at its place. */
+/**
+ * The JSON text of a map's output; a tolerated failure leaves `{"error": {name, message}}` at its place.
+ * @throws OutputUnavailable where it is longer than {@link PAYLOAD_LIMITS}`.read`
+ */
 export async function readMapOutput(
   runs: RunStore,
   run: RunRecord,
@@ -15,7 +20,10 @@ export async function readMapOutput(
   atHand: readonly AttemptResult[] = [],
 ): Promise<string> {
   const last = new Map<number, AttemptResult>();
-  for (const result of [...(await runs.listResults(run, map.node)), ...atHand]) {
+  const stored = await runs.listResults(run, map.node, PAYLOAD_LIMITS.read);
+  const length = stored.reduce((sum, { output = '' }) => sum + output.length, 0);
+  if (length > PAYLOAD_LIMITS.read) throw new OutputUnavailable(readTooMuch('the output of a map'));
+  for (const result of [...stored, ...atHand]) {
     if (result.node !== map.node || result.item === undefined) continue;
     const known = last.get(result.item);
     if (!known || known.attempt <= result.attempt) last.set(result.item, result);

@@ -98,6 +98,12 @@ export function createLargeOutputs(payloads: Payloads): LargeOutputs {
   };
 }
 
+/** The error of outputs that are longer in all than a pass can hold, however long they are. */
+export function readTooMuch(what: string): ErrorInfo {
+  const message = `${what} is more than ${PAYLOAD_LIMITS.read} bytes long, the most that can be read of it at a time`;
+  return { name: 'Millrace.PayloadTooLarge', message };
+}
+
 /** The references in an output's JSON text. */
 export function refsOf(text: string): PayloadRef[] {
   return text.includes(ENVELOPE_KEY) ? refsWithin(JSON.parse(text) as Json) : [];

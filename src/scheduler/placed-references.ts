@@ -9,7 +9,9 @@ import { expressionsIn } from '#domain/expression.ts';
 import type { Wanted } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
+import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import type { Binder } from './bindings.ts';
+import { OutputUnavailable, readTooMuch } from './payloads.ts';
 
 /** A template with nulls at the places of such expressions, and the JSON texts that belong there. */
 export interface Placed {
@@ -25,7 +27,10 @@ export function takesReferences({ engine, params }: CompiledNode): boolean {
   return engine === 'lambda' && params['byReference'] === true;
 }
 
-/** Takes such expressions out of a template, where that is allowed. */
+/**
+ * Takes such expressions out of a template, where that is allowed.
+ * @throws OutputUnavailable where the texts themselves, references apart, are more than a pass can hold
+ */
 export async function placeReferences(
   binder: Binder,
   pipeline: CompiledPipeline,
@@ -37,9 +42,13 @@ export async function placeReferences(
     isRunOutput || (wanted.what === 'params' && takesReferences(pipeline.nodes[wanted.node] as CompiledNode));
   if (!isAllowed) return { template, places: [] };
   const places: { path: readonly PathSegment[]; text: string }[] = [];
+  let length = 0;
   for (const { path, text: expression } of expressionsIn(template)) {
     const text = await namedValue(binder, pipeline, expression);
-    if (text !== undefined) places.push({ path, text });
+    if (text === undefined) continue;
+    places.push({ path, text });
+    length += text.length;
+    if (length > PAYLOAD_LIMITS.read) throw new OutputUnavailable(readTooMuch('what is put together of outputs'));
   }
   return { template: places.reduce((value, { path }) => withValueAt(value, path, null), template), places };
 }
@@ -48,7 +57,9 @@ async function namedValue(binder: Binder, pipeline: CompiledPipeline, expression
   if (expression === INPUT) return binder.input();
   const [, quoted, plain] = OUTPUT.exec(expression) ?? [];
   const index = pipeline.indexOf.get(quoted ?? plain ?? '');
-  return index === undefined ? undefined : (await binder.node(index)).output;
+  if (index === undefined) return undefined;
+  const [node] = await binder.nodes([index]);
+  return node?.output;
 }
 
 /** Puts the values in their places. */

@@ -34,11 +34,6 @@ export async function completeParams(
     return { ok: false, error: tooLarge(what, bytes, PAYLOAD_LIMITS.direct, advice) };
   }
   const text = canonicalJson(params['payload'] as Json);
-  const payloadBytes = Buffer.byteLength(text);
-  if (payloadBytes > PAYLOAD_LIMITS.stored) {
-    const payload = `the payload of ${JSON.stringify(node.id)}`;
-    return { ok: false, error: tooLarge(payload, payloadBytes, PAYLOAD_LIMITS.stored) };
-  }
   const byReference = { ...params, payload: toEnvelope(await deps.payloads.put(text)) };
   const left = bytesOf(byReference);
   if (left > PAYLOAD_LIMITS.direct) return { ok: false, error: tooLarge(what, left, PAYLOAD_LIMITS.direct) };

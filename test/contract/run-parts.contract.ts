@@ -119,6 +119,16 @@ export function describeRunParts(backend: string, open: () => Promise<RunStoreHa
         for (const [node, output] of outputs.entries()) await store.putResult(run, result({ node, output }));
         expect((await store.listResults(run)).map(({ output }) => output)).toEqual(outputs);
       });
+
+      it('lists results up to as many bytes as their reader can hold, and the one that is too many', async () => {
+        const outputs = Array.from({ length: 5 }, () => noise(1000));
+        for (const [node, output] of outputs.entries()) await store.putResult(run, result({ node, output }));
+        const listed = async (maxBytes: number) => (await store.listResults(run, undefined, maxBytes)).length;
+        expect(await listed(5000)).toBe(5);
+        expect(await listed(3000)).toBe(4);
+        expect(await listed(2999)).toBe(3);
+        expect(await listed(0)).toBe(1);
+      });
     });
 
     describe('values', () => {

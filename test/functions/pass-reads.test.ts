@@ -31,7 +31,7 @@ describe('a run of many nodes', () => {
     const listResults = vi.spyOn(deps.runs, 'listResults');
     expect((await untilOver(run.id)).state).toBe('SUCCEEDED');
     expect(readValue).toHaveBeenCalledTimes(1);
-    expect(listResults.mock.calls).toEqual([[expect.objectContaining({ id: run.id })]]);
+    expect(listResults.mock.calls).toEqual([[expect.objectContaining({ id: run.id }), undefined, expect.any(Number)]]);
     const join = [...executions.started.values()].at(-1);
     const { payload } = JSON.parse(join?.input ?? '{}').params;
     expect(payload.input).toEqual({ day: 1 });

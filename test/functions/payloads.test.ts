@@ -293,24 +293,45 @@ describe('a payload by reference', () => {
     expect(await run.node('alone')).toMatchObject({ state: 'FAILED', reason: 'PayloadTooLarge' });
   });
 
-  it('is no larger than 50 MB, and both sizes are told', async () => {
-    const most = PAYLOAD_LIMITS.stored;
-    const half = 'x'.repeat(most / 2);
+  it('is at most 16 MB of what the scheduler has to put together, references apart', async () => {
+    const text = 'x'.repeat(250_000);
+    const items = Array.from({ length: 70 }, (_, at) => at);
+    const all = ['{% $nodes.big.output %}'];
     const run = await runOf(
       [
-        node('big'),
-        node('next', ['big'], { payload: ['{% $nodes.big.output %}', '{% $nodes.big.output %}'], ...byReference }),
+        node('big', [], { payload: {} }, { map: { items } }),
+        node('whole', ['big'], { payload: all, ...byReference }),
+        node('default', ['big'], byReference),
+        node('expression', ['big'], { payload: '{% $count($nodes.big.output) %}' }),
+        node('other', ['big']),
       ],
-      async () => ({ big: half }),
+      async () => ({ big: () => text }),
     );
-    expect(await run.node('next')).toMatchObject({
-      reason: 'PayloadTooLarge',
-      error: {
-        message: expect.stringMatching(
-          `^the payload of "next" is ${most + 7} bytes long; at most ${most} are possible`,
-        ),
-      },
-    });
+    for (const id of ['whole', 'default', 'expression']) {
+      expect(await run.node(id)).toMatchObject({
+        state: 'FAILED',
+        reason: 'PayloadTooLarge',
+        error: { message: expect.stringContaining(`is more than ${PAYLOAD_LIMITS.read} bytes long`) },
+      });
+    }
+    expect(await run.node('other')).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await run.node('big')).toMatchObject({ state: 'SUCCEEDED', outputRef: expect.any(String) });
+    expect((await run.get(`/v1/runs/${run.id}/nodes/big/output`)).body).toMatchObject({ code: 'OUTPUT_TOO_LARGE' });
+  });
+
+  it('of a join over many outputs is at most 16 MB, too', async () => {
+    const ids = Array.from({ length: 70 }, (_, at) => `n${at}`);
+    const outputs = Object.fromEntries(ids.map((id) => [id, 'x'.repeat(250_000)]));
+    const run = await runOf(
+      [
+        ...ids.map((id) => node(id)),
+        node('join', ids, byReference),
+        node('few', ids, { payload: '{% $length($nodes.n69.output) %}' }),
+      ],
+      async () => outputs,
+    );
+    expect(await run.node('join')).toMatchObject({ state: 'FAILED', reason: 'PayloadTooLarge' });
+    expect(run.sent.get('few')?.params.payload).toBe(250_000);
   });
 
   it('is what a node has to ask for: otherwise it fails at once, with both sizes and the way out', async () => {

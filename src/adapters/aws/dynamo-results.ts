@@ -39,14 +39,20 @@ export function createDynamoResults(
       const stored = await table.get({ pk: runPartition(run), sk: resultSortKey(node, attempt, item) });
       return stored === undefined ? undefined : fromResultItem(table, run, stored);
     },
-    async listResults(run, node) {
+    async listResults(run, node, maxBytes = Number.POSITIVE_INFINITY) {
+      let bytes = 0;
       const results: AttemptResult[] = [];
       const pages = table.query({
         expression: '#pk = :run AND begins_with(#sk, :prefix)',
         values: { ':run': runPartition(run), ':prefix': resultPrefix(node) },
       });
       for await (const page of pages) {
-        for (const item of page) results.push(await fromResultItem(table, run, item));
+        for (const item of page) {
+          const result = await fromResultItem(table, run, item);
+          results.push(result);
+          bytes += result.output?.length ?? 0;
+          if (bytes > maxBytes) return results;
+        }
       }
       return results;
     },

@@ -66,11 +66,17 @@ function results() {
     async readResult(run: RunKey, node: number, attempt: number, item?: number) {
       return nodesOf(run).get(node)?.get(attemptKey(attempt, item));
     },
-    async listResults(run: RunKey, node?: number) {
+    async listResults(run: RunKey, node?: number, maxBytes = Number.POSITIVE_INFINITY) {
       const nodes = nodesOf(run);
       const lists = node === undefined ? [...nodes.values()] : [nodes.get(node) ?? new Map<string, AttemptResult>()];
       const all = lists.flatMap((list) => [...list.values()]);
-      return all.sort((a, b) => a.node - b.node || (a.item ?? -1) - (b.item ?? -1) || a.attempt - b.attempt);
+      all.sort((a, b) => a.node - b.node || (a.item ?? -1) - (b.item ?? -1) || a.attempt - b.attempt);
+      let bytes = 0;
+      const last = all.findIndex(({ output }) => {
+        bytes += output?.length ?? 0;
+        return bytes > maxBytes;
+      });
+      return last === -1 ? all : all.slice(0, last + 1);
     },
   };
 }
