@@ -52,7 +52,7 @@ let known: PayloadBucket | undefined;
 
 /** The bucket that the installation gave the function. */
 function ownBucket(): PayloadBucket | undefined {
-  // biome-ignore lint/style/noProcessEnv: the library runs in functions of others, where nothing else could give it the name
+  // The library runs in functions of others, where nothing else could give it the name.
   const { MILLRACE_PAYLOAD_BUCKET: name } = process.env;
   if (!name) return undefined;
   if (known?.name !== name) known = { name, ...createS3Payloads({ bucket: name, folder: 'outputs' }) };

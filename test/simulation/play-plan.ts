@@ -15,7 +15,12 @@ export async function playPlan(plan: Plan): Promise<World> {
 
 /** Ticks after which every plan must have come to its end, whatever went wrong. */
 function mostTicks(plan: Plan): number {
-  let ms = plan.engineAtMs + (plan.engineAtMs > 0 || plan.engineGone ? 16 * 60_000 : 0) + (plan.engineGone?.toMs ?? 0) + (plan.stopAtMs ?? 0) + 300_000;
+  let ms =
+    plan.engineAtMs +
+    (plan.engineAtMs > 0 || plan.engineGone ? 16 * 60_000 : 0) +
+    (plan.engineGone?.toMs ?? 0) +
+    (plan.stopAtMs ?? 0) +
+    300_000;
   let attempts = 0;
   for (const node of plan.nodes) {
     const most = node.retry?.maxAttempts ?? 1;
