@@ -57,7 +57,7 @@ describe('a run whose functions crash', () => {
         await play(scenario, { copies: 5 });
       });
 
-      it('ends right after a crash at every await', async () => {
+      it('C101 ends right after a crash at every await', async () => {
         for await (const { world } of singleKills(scenario, {})) expect(world.run).toBeDefined();
       });
 

@@ -67,11 +67,13 @@ export interface ExecutionInput {
   readonly node: string;
   readonly item?: number;
   readonly attempt: number;
+  readonly payload?: unknown;
 }
 
 /** Which attempt an execution's input is for. */
 export function readInput(input: string): ExecutionInput {
-  return (JSON.parse(input) as { millrace: ExecutionInput }).millrace;
+  const { millrace, params } = JSON.parse(input) as { millrace: ExecutionInput; params: { payload?: unknown } };
+  return { ...millrace, payload: params.payload };
 }
 
 /** What DescribeExecution would have said at an earlier time. */

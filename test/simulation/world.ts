@@ -58,7 +58,9 @@ export interface Scenario {
   readonly name: string;
   readonly definition: PipelineDefinition;
   /** By node id and attempt; what is absent succeeds after a second. */
-  readonly script?: (node: string, attempt: number, item?: number) => Script | undefined;
+  readonly script?: (node: string, attempt: number, item?: number, payload?: unknown) => Script | undefined;
+  /** How far the clock of Step Functions is ahead of the scheduler's (ms). @default 0 */
+  readonly engineClockMs?: number;
   /** When a user stops the run (ms after its creation). */
   readonly stopAtMs?: number;
   /** Pipelines that nodes of the engine `pipeline` start. */
@@ -139,7 +141,8 @@ export class World {
     const now = () => this.now;
     this.mailbox = new Mailbox(faults, now);
     this.operations = new Operations(this);
-    this.executions = createMemoryExecutions({ now }, (execution) => this.onExecution(execution));
+    const engineClock = { now: () => this.now + (scenario.engineClockMs ?? 0) };
+    this.executions = createMemoryExecutions(engineClock, (execution) => this.onExecution(execution));
     this.flaky = createFlakyExecutions(this.executions, {
       faults,
       now,
@@ -330,11 +333,11 @@ export class World {
       this.mailbox.tellEnd(execution);
       return;
     }
-    const { run, node, item, attempt } = readInput(execution.input);
+    const { run, node, item, attempt, payload } = readInput(execution.input);
     const list = run === this.run?.id ? this.trace.starts : this.trace.childStarts;
     list.push({ name: execution.name, at: this.now });
     this.mailbox.tellStrangers(execution);
-    const { durationMs, end } = this.scenario.script?.(node, attempt, item) ?? DEFAULT_SCRIPT;
+    const { durationMs, end } = this.scenario.script?.(node, attempt, item, payload) ?? DEFAULT_SCRIPT;
     this.ends.push({ at: this.now + durationMs, execution, end });
   }
 }
