@@ -97,32 +97,32 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a result is overwritten',
     file: MEMORY_RUNS,
-    from: '      if (known) return known;\n      of(run)',
-    to: '      if (known && result.node < 0) return known;\n      of(run)',
+    from: '      if (known) return known;\n      ofNode',
+    to: '      if (known && result.node < 0) return known;\n      ofNode',
   },
   {
     name: 'a stop leaves alone what waits for its next attempt',
     file: STEP,
-    from: "if (flight.phase === 'retry') endFlight(draft, flight);",
-    to: "if (flight.phase === 'retry') continue;",
+    from: "    if (flight.phase === 'retry') {\n      endFlight(draft, flight);",
+    to: "    if (flight.phase === 'retry') {\n      continue;",
   },
   {
     name: 'starts of the step that stops are not taken back',
     file: STEP,
-    from: '  takeBackStarts(draft);\n',
+    from: '  takeBackStarts(draft, stop);\n',
     to: '',
   },
   {
     name: 'retries do not count the first attempt',
     file: 'src/domain/retry.ts',
-    from: 'if (attempt >= policy.maxAttempts) return false;',
-    to: 'if (attempt > policy.maxAttempts) return false;',
+    from: 'if (attempt >= policy.maxAttempts ||',
+    to: 'if (attempt > policy.maxAttempts ||',
   },
   {
     name: 'a retry takes the number of the attempt before it',
     file: STARTS,
-    from: 'const attempt = failed ? failed.attempt + 1 : 1;',
-    to: 'const attempt = failed ? failed.attempt : 1;',
+    from: 'attempt: failed ? failed.attempt + 1 : 1 }',
+    to: 'attempt: failed ? failed.attempt : 1 }',
   },
   {
     name: 'an unconfirmed start is not asked for again',
@@ -151,8 +151,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "an attempt's time runs from the commit, however late it started",
     file: ATTEMPTS,
-    from: '    ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, startedAt) }),\n',
-    to: '    ...(!flight.confirmed && startedAt < 0 && { since: 0 }),\n',
+    from: '    ...(!flight.confirmed && !flight.ending && { since:',
+    to: '    ...(!flight.confirmed && startedAt < 0 && { since:',
   },
   {
     name: 'a throttled start counts as a failure',
@@ -169,8 +169,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "another run's executions count as this one's",
     file: GATHER,
-    from: 'completions.filter((completion) => completion.nonce === reading.run.nonce)',
-    to: 'completions.filter((completion) => completion.nonce.length === reading.run.nonce.length)',
+    from: '=> nonce === reading.run.nonce;',
+    to: '=> nonce.length === reading.run.nonce.length;',
   },
   {
     name: 'an announcement is not repeated',

@@ -36,7 +36,8 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '' } 
 process.exitCode = await main(MUTATIONS.filter(({ name }) => name.includes(values.only)));
 
 async function main(mutations: readonly Mutation[]): Promise<number> {
-  for (const mutation of mutations) await mutatedText(ROOT, mutation);
+  const outdated = await outdatedMutations(mutations);
+  if (outdated.length > 0) return say(`the code has changed under these mutations:\n${outdated.join('\n')}`, 1);
   const tree = await mkdtemp(path.join(tmpdir(), 'millrace-mutations-'));
   try {
     for (const name of COPIED) await cp(path.join(ROOT, name), path.join(tree, name), { recursive: true });
@@ -63,14 +64,19 @@ function say(line: string, exitCode: number): number {
   return exitCode;
 }
 
-/** The text of a file with a mutation in it. */
-async function mutatedText(tree: string, { name, file, from, to }: Mutation): Promise<string> {
-  const text = await readFile(path.join(tree, file), 'utf8');
-  const [before, after, ...more] = text.split(from);
-  if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`"${name}": its text occurs ${text.split(from).length - 1} times in ${file}, not once:\n${from}`);
+/** Mutations whose text does not occur once any more. */
+async function outdatedMutations(mutations: readonly Mutation[]): Promise<string[]> {
+  const told: string[] = [];
+  for (const { name, file, from } of mutations) {
+    const times = (await readFile(path.join(ROOT, file), 'utf8')).split(from).length - 1;
+    if (times !== 1) told.push(`"${name}": its text occurs ${times} times in ${file}, not once:\n${from}`);
   }
-  return before + to + after;
+  return told;
+}
+
+/** The text of a file with a mutation in it. */
+async function mutatedText(tree: string, { file, from, to }: Mutation): Promise<string> {
+  return (await readFile(path.join(tree, file), 'utf8')).replace(from, () => to);
 }
 
 async function tryMutation(tree: string, mutation: Mutation): Promise<Verdict> {

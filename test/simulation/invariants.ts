@@ -65,12 +65,12 @@ function note(world: World, seen: Seen, run: RunRecord): void {
 function checkStates(world: World, run: RunRecord): void {
   const flying = new Set(run.flights.map((flight) => flight.node));
   [...run.nodes].forEach((letter, node) => {
+    const { state, standing } = statusOf(letter.charCodeAt(0));
+    if (isRunOver(run.state)) require(world, standing !== 'open', () => `run over, node ${node} ${state}`);
     // A map in progress has the flights of its items, or none while its next ones wait.
     if (letter === 'm') return;
-    const { state, standing } = statusOf(letter.charCodeAt(0));
     const hasFlight = state === 'RUNNING' || state === 'RETRY_WAIT';
     require(world, flying.has(node) === hasFlight, () => `node ${node} is ${state}, its flight says otherwise`);
-    if (isRunOver(run.state)) require(world, standing !== 'open', () => `run over, node ${node} ${state}`);
   });
   const isFinal = isRunOver(run.state) && run.announced.state === run.state;
   require(world, isFinal || run.dueAt !== undefined, () => `unfinished, and not due (${run.state})`);
@@ -98,8 +98,8 @@ function checkChange(world: World, before: RunRecord, run: RunRecord): void {
   for (const flight of run.flights) {
     const known = before.flights.find((other) => flightKey(other) === flightKey(flight));
     require(world, !known || flight.attempt >= known.attempt, () => `node ${flight.node} went back an attempt`);
-    require(world, !before.stop || known?.attempt === flight.attempt, () => {
-      return `attempt of node ${flight.node} decided after a stop`;
+    require(world, !run.stop || known?.attempt === flight.attempt, () => {
+      return `attempt of node ${flight.node} decided together with a stop or after it`;
     });
   }
 }

@@ -118,7 +118,7 @@ const wholePlans: fc.Arbitrary<Plan> = fc.record({
   output: rarely(fc.constantFrom('value', 'error'), undefined, 5),
   maxDecisions: rarely(fc.constantFrom(1, 3), 200, 4),
   maxFlights: rarely(fc.constantFrom(1, 2, 4), 500, 4),
-  tickMs: fc.constantFrom(60_000, 5_000, 60_000, 5_000, 1_000),
+  tickMs: fc.constantFrom(60_000, 5_000, 60_000, 5_000, 60_000, 5_000, 60_000, 5_000, 1_000),
   faults: fc.uniqueArray(fc.tuple(place, fault), { maxLength: 6, selector: ([at]) => at }),
   order,
   drop: rarely(fc.constant(true), false, 5),
