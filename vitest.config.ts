@@ -11,10 +11,10 @@ function project(name: string, testTimeout = 10_000) {
 export default defineConfig({
   test: {
     projects: [
-      project('unit'),
+      project('unit', 60_000),
       project('contract', 60_000),
       project('simulation', 300_000),
-      project('functions', 30_000),
+      project('functions', 60_000),
       project('infra', 120_000),
       project('integration', 300_000),
     ],
