@@ -56,9 +56,19 @@ function earliest(draft: Draft, owes: boolean): number | undefined {
     const deadline = runDeadlineOf(draft.pipeline, draft.before);
     if (deadline !== undefined && !draft.stop) least = Math.min(least, deadline);
     for (const { until } of draft.queued.values()) least = Math.min(least, until);
-    if (draft.nodes.includes(byteOf('n'))) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
+    if (waitsForEngine(draft)) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
   }
   return Number.isFinite(least) ? least : undefined;
+}
+
+/** Whether a node has no engine, or a map has none any more for its next items. */
+function waitsForEngine(draft: Draft): boolean {
+  if (draft.nodes.includes(byteOf('n'))) return true;
+  for (const node of draft.maps.keys()) {
+    const engine = draft.pipeline.nodes[node]?.engine ?? '';
+    if (draft.nodes[node] === byteOf('m') && !draft.facts.engines.has(engine)) return true;
+  }
+  return false;
 }
 
 /** When a flight has to be looked at: its next poll or retry, or its deadline where that is nearer. */

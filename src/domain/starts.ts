@@ -157,16 +157,21 @@ function notBoolean(expression: string, value: Json): ErrorInfo {
 
 /** Gives a map its list, and starts items: those that are to be tried again first, then the next of the list. */
 function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, machineArn: string, left: number): number {
+  // A map that can start nothing now takes nothing: many of them must not use up what a commit may hold.
+  let used = 0;
   if (draft.nodes[node.index] !== MAP) {
     const items = evaluated(draft, 'items', { node: node.index, attempt: 1 });
     if (!items) return 1;
     expandMap(draft, node, items);
+    used = 1;
   }
-  let used = 1;
   const isOpen = () => draft.nodes[node.index] === MAP && !isMapFailing(draft, draft.maps.get(node.index) as MapState);
   for (const flight of isOpen() ? flightsOf(draft, node.index) : []) {
     if (flight.phase !== 'retry' || flight.pollAt > draft.now || !isOpen()) continue;
-    if (used >= left) break;
+    if (used >= left) {
+      draft.again = true;
+      break;
+    }
     startAttempt(draft, node, { node: node.index, item: flight.item, attempt: flight.attempt + 1 }, machineArn);
     used += 1;
   }

@@ -30,12 +30,16 @@ export interface ReferenceNode {
   readonly notOn: readonly string[];
   /** How its attempts end, the first one first; the last one stands for all that follow. */
   readonly outcomes: readonly Outcome[];
+  /** Ids of the downstreams that it chooses once it succeeds; `error` where it fails to. Absent: all of them. */
+  readonly branch?: readonly string[] | 'error';
+  /** Where it is a map: how the attempts of each item end, and how many items may fail. */
+  readonly map?: { readonly items: readonly (readonly Outcome[])[]; readonly tolerated: number };
 }
 
 /** What a node comes to. */
 export interface ReferenceNodeOutcome {
   readonly state: FinalState;
-  /** Attempts that are made. */
+  /** Attempts that are made; of a map that fails, at most, since its items stop at a time that is not told here. */
   readonly attempts: number;
 }
 
@@ -70,7 +74,11 @@ const [KINDS = [], ...ROWS] = RULES.trim()
 const ROW_OF = new Map(ROWS.map(([rule = '', ...letters]) => [rule, letters]));
 const VERDICTS: Readonly<Record<string, Verdict>> = { R: 'run', K: 'skip', U: 'fail' };
 
-const KIND_OF: Readonly<Record<FinalState, 's' | 'k' | 'b'>> = {
+type Kind = 's' | 'k' | 'b';
+type Nodes = ReadonlyMap<string, ReferenceNode>;
+type Settled = ReadonlyMap<string, ReferenceNodeOutcome>;
+
+const KIND_OF: Readonly<Record<FinalState, Kind>> = {
   SUCCEEDED: 's',
   SKIPPED: 'k',
   FAILED: 'b',
@@ -81,12 +89,13 @@ const KIND_OF: Readonly<Record<FinalState, 's' | 'k' | 'b'>> = {
 
 /** Works out a run, by going over its nodes until no more of them can be settled. */
 export function referenceOutcome(nodes: readonly ReferenceNode[]): ReferenceOutcome {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
   const settled = new Map<string, ReferenceNodeOutcome>();
   for (let before = -1; before < settled.size; ) {
     before = settled.size;
     for (const node of nodes) {
       if (settled.has(node.id)) continue;
-      const verdict = verdictOf(node, settled);
+      const verdict = verdictOf(node, byId, settled);
       if (verdict) settled.set(node.id, outcomeOf(node, verdict));
     }
   }
@@ -96,16 +105,23 @@ export function referenceOutcome(nodes: readonly ReferenceNode[]): ReferenceOutc
   return { run: nodes.some(isBad) ? 'FAILED' : 'SUCCEEDED', nodes: settled };
 }
 
-function stateOf(settled: ReadonlyMap<string, ReferenceNodeOutcome>, id: string): FinalState {
+function stateOf(settled: Settled, id: string): FinalState {
   return (settled.get(id) as ReferenceNodeOutcome).state;
 }
 
-function verdictOf(node: ReferenceNode, settled: ReadonlyMap<string, ReferenceNodeOutcome>): Verdict | undefined {
+function verdictOf(node: ReferenceNode, byId: Nodes, settled: Settled): Verdict | undefined {
   if (node.dependsOn.length === 0) return 'run';
   if (node.dependsOn.some((id) => !settled.has(id))) return undefined;
-  const kinds = new Set(node.dependsOn.map((id) => KIND_OF[stateOf(settled, id)]));
-  const column = KINDS.indexOf(['s', 'k', 'b'].filter((kind) => kinds.has(kind as 's')).join(''));
+  const kinds = new Set(node.dependsOn.map((id) => kindOfEdge(byId.get(id) as ReferenceNode, node, settled)));
+  const column = KINDS.indexOf(['s', 'k', 'b'].filter((kind) => kinds.has(kind as Kind)).join(''));
   return VERDICTS[ROW_OF.get(node.trigger)?.[column] ?? ''];
+}
+
+/** An edge that its upstream did not choose counts as skipped. */
+function kindOfEdge(from: ReferenceNode, to: ReferenceNode, settled: Settled): Kind {
+  const state = stateOf(settled, from.id);
+  const isUnchosen = state === 'SUCCEEDED' && from.branch !== undefined && !from.branch.includes(to.id);
+  return isUnchosen ? 'k' : KIND_OF[state];
 }
 
 function outcomeOf(node: ReferenceNode, verdict: Verdict): ReferenceNodeOutcome {
@@ -113,8 +129,21 @@ function outcomeOf(node: ReferenceNode, verdict: Verdict): ReferenceNodeOutcome 
   if (verdict === 'fail') return { state: 'UPSTREAM_FAILED', attempts: 0 };
   if (node.when === 'false') return { state: 'SKIPPED', attempts: 0 };
   if (node.when === 'error') return { state: 'FAILED', attempts: 0 };
+  if (node.map) return mapOutcome(node, node.map);
+  const { state, attempts } = tries(node, node.outcomes);
+  return { state: state === 'SUCCEEDED' && node.branch === 'error' ? 'FAILED' : state, attempts };
+}
+
+function mapOutcome(node: ReferenceNode, map: NonNullable<ReferenceNode['map']>): ReferenceNodeOutcome {
+  const items = map.items.map((outcomes) => tries(node, outcomes));
+  const failed = items.filter(({ state }) => state !== 'SUCCEEDED').length;
+  const attempts = items.reduce((sum, item) => sum + item.attempts, 0);
+  return { state: failed > map.tolerated ? 'FAILED' : 'SUCCEEDED', attempts };
+}
+
+function tries(node: ReferenceNode, outcomes: readonly Outcome[]): ReferenceNodeOutcome {
   for (let attempt = 1; ; attempt++) {
-    const outcome = node.outcomes[Math.min(attempt, node.outcomes.length) - 1] as Outcome;
+    const outcome = outcomes[Math.min(attempt, outcomes.length) - 1] as Outcome;
     if (outcome.status === 'SUCCEEDED' || outcome.status === 'ABORTED')
       return { state: outcome.status, attempts: attempt };
     const error = outcome.status === 'FAILED' ? outcome.error : 'States.Timeout';
@@ -130,10 +159,7 @@ function isNamed(names: readonly string[], error: string): boolean {
 }
 
 /** Nodes whose failure does not fail the run: it is allowed, or it comes from allowed failures alone. */
-function excusedNodes(
-  nodes: readonly ReferenceNode[],
-  settled: ReadonlyMap<string, ReferenceNodeOutcome>,
-): ReadonlySet<string> {
+function excusedNodes(nodes: readonly ReferenceNode[], settled: Settled): ReadonlySet<string> {
   const excused = new Set(nodes.filter((node) => node.allowFailure).map((node) => node.id));
   for (let before = -1; before < excused.size; ) {
     before = excused.size;

@@ -1,4 +1,5 @@
 /** What must hold once a world has come to rest: the run is over, told to everybody, with nothing left behind. */
+import { isDeepStrictEqual } from 'node:util';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
 import { attemptOf, seenIn } from './invariants.ts';
@@ -25,7 +26,8 @@ export async function checkFinally(world: World): Promise<void> {
   }
   const stored = await world.runs.listHistory(run, run.createdAt);
   const put = [...world.runs.history].sort(([a], [b]) => a - b).flatMap(([, decisions]) => decisions);
-  require(world, JSON.stringify(stored) === JSON.stringify(put), () => 'the stored history is not what was put');
+  require(world, isDeepStrictEqual(JSON.parse(JSON.stringify(stored)), JSON.parse(JSON.stringify(put))), () =>
+    'the stored history is not what was put');
 }
 
 function checkExecutions(world: World): void {

@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly beganAt: number;
   now(): number;
   /** Whether every start of an attempt is refused. */
-  isRefused(node: string, attempt: number): boolean;
+  isRefused(of: ExecutionInput): boolean;
   /** Told about each call of StartExecution, whatever becomes of it. */
   onStart(name: string, input: string): void;
 }
@@ -40,8 +40,7 @@ export function createFlakyExecutions(inner: MemoryExecutions, world: Surroundin
     async start(stateMachineArn, name, input) {
       world.onStart(name, input);
       if (isOut()) return THROTTLED;
-      const { node, attempt } = readInput(input);
-      if (world.isRefused(node, attempt)) return REFUSED;
+      if (world.isRefused(readInput(input))) return REFUSED;
       const second = Math.floor(world.now() / 1000);
       if (launches.second !== second) Object.assign(launches, { second, count: 0 });
       if (faults.startsPerSecond !== undefined && launches.count >= faults.startsPerSecond) return THROTTLED;

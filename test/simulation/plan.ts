@@ -1,5 +1,5 @@
 /** A plan: everything about a random world as plain data, so that it can be drawn, shrunk, printed and played again. */
-import type { NodeDefinition, PipelineDefinition, TriggerRule } from '#domain/definition.ts';
+import type { MapDefinition, NodeDefinition, PipelineDefinition, TriggerRule } from '#domain/definition.ts';
 import type { Evaluation } from '#domain/facts.ts';
 import type { Json } from '#domain/json.ts';
 import type { EvaluationRequest, Evaluator } from '#ports/index.ts';
@@ -35,8 +35,20 @@ export interface PlannedNode {
       }
     | undefined;
   readonly timeoutSeconds: number;
-  /** The last one stands for all that follow. */
+  /** The last one stands for all that follow. Of a map, those of its first item. */
   readonly attempts: readonly PlannedAttempt[];
+  /** Places of the direct downstreams that it chooses; `error` and `stranger` make it fail. */
+  readonly branch?: readonly number[] | 'error' | 'stranger' | undefined;
+  readonly map?: PlannedMap | undefined;
+}
+
+/** The map of a node. */
+export interface PlannedMap {
+  /** How the attempts of each item go. */
+  readonly items: readonly (readonly PlannedAttempt[])[];
+  readonly maxConcurrency: number;
+  /** Items that may fail. */
+  readonly tolerated: number;
 }
 
 /** A random world. */
@@ -83,20 +95,23 @@ export function toDefinition(plan: Plan, idOf: (place: number) => string = (plac
     events: plan.events,
     ...(plan.timeoutSeconds !== undefined && { timeoutSeconds: plan.timeoutSeconds }),
     ...(plan.output && { output: plan.output === 'value' ? '{% $nodes.n0 %}' : REQUESTS.error }),
-    nodes: plan.nodes.map((node, place) => toNode(node, idOf(place), node.upstreams.map(idOf))),
+    nodes: plan.nodes.map((node, place) => toNode(node, idOf, place)),
   };
 }
 
-function toNode(node: PlannedNode, id: string, upstreams: readonly string[]): NodeDefinition {
+function toNode(node: PlannedNode, idOf: (place: number) => string, place: number): NodeDefinition {
+  const upstreams = node.upstreams.map(idOf);
   const reads = upstreams.map((upstream) => `$nodes.${upstream}`).join(', ');
   return {
-    id,
+    id: idOf(place),
     dependsOn: upstreams,
     trigger: node.trigger,
     params: { function: 'f', ...(node.isReader && { payload: `{% [${reads}] %}` }) },
     ...(node.when && { when: REQUESTS[node.when] }),
     allowFailure: node.allowFailure,
     timeoutSeconds: node.timeoutSeconds,
+    ...(node.branch && { branch: toBranch(node.branch, idOf) }),
+    ...(node.map && { map: toMap(node.map, node.isReader) }),
     ...(node.retry && {
       retry: {
         maxAttempts: node.retry.maxAttempts,
@@ -109,12 +124,27 @@ function toNode(node: PlannedNode, id: string, upstreams: readonly string[]): No
   };
 }
 
+function toBranch(branch: NonNullable<PlannedNode['branch']>, idOf: (place: number) => string): string {
+  if (branch === 'error') return REQUESTS.error;
+  return literal(branch === 'stranger' ? ['a stranger'] : branch.map(idOf));
+}
+
+function toMap({ items, maxConcurrency, tolerated }: PlannedMap, isExpression: boolean): MapDefinition {
+  const list = items.map((_, item) => item);
+  return { items: isExpression ? literal(list) : list, maxConcurrency, toleratedFailureCount: tolerated };
+}
+
+/** An expression that gives a value. */
+function literal(value: Json): string {
+  return `{% ${JSON.stringify(value)} %}`;
+}
+
 /** The scenario of a plan. */
 export function toScenario(plan: Plan): Scenario {
   return {
     name: 'random',
     definition: toDefinition(plan),
-    script: (id, attempt) => toScript(plan.nodes[Number(id.slice(1))] as PlannedNode, attempt),
+    script: (id, attempt, item) => toScript(plan.nodes[Number(id.slice(1))] as PlannedNode, attempt, item),
     ...(plan.stopAtMs !== undefined && { stopAtMs: plan.stopAtMs }),
     engineAtMs: plan.engineAtMs,
     ...(plan.engineGone && { engineGone: plan.engineGone }),
@@ -123,15 +153,16 @@ export function toScenario(plan: Plan): Scenario {
   };
 }
 
-/** How an attempt of a node goes. */
-export function attemptOf(node: PlannedNode, attempt: number): PlannedAttempt {
-  return node.attempts[Math.min(attempt, node.attempts.length) - 1] as PlannedAttempt;
+/** How an attempt of a node, or of an item of it, goes. */
+export function attemptOf(node: PlannedNode, attempt: number, item?: number): PlannedAttempt {
+  const attempts = item === undefined ? node.attempts : (node.map?.items[item] as readonly PlannedAttempt[]);
+  return attempts[Math.min(attempt, attempts.length) - 1] as PlannedAttempt;
 }
 
 const NEVER_MS = 10 ** 9;
 
-function toScript(node: PlannedNode, attempt: number): Script {
-  const { kind, error, durationMs } = attemptOf(node, attempt);
+function toScript(node: PlannedNode, attempt: number, item?: number): Script {
+  const { kind, error, durationMs } = attemptOf(node, attempt, item);
   switch (kind) {
     case 'HANGS':
       return { durationMs: NEVER_MS, end: { status: 'SUCCEEDED', output: '{}' } };
@@ -160,6 +191,9 @@ export function evaluate({ template, bindings }: EvaluationRequest): Evaluation 
   if (template === REQUESTS.error) {
     return { ok: false, error: { name: 'Millrace.ExpressionError', message: 'no' } };
   }
+  const text = typeof template === 'string' ? /^\{% (\[.*\]) %\}$/.exec(template)?.[1] : undefined;
+  if (text !== undefined) return { ok: true, value: JSON.parse(text) as Json };
+  if (Array.isArray(template)) return { ok: true, value: template };
   return { ok: true, value: { function: 'f', payload: JSON.parse(JSON.stringify(bindings)) as Json } };
 }
 

@@ -48,6 +48,18 @@ function upstreamsOf(place: number, mask: number): number[] {
   return near;
 }
 
+const map: fc.Arbitrary<PlannedNode['map']> = fc.record({
+  items: fc.array(fc.array(attempt, { minLength: 1, maxLength: 2 }), { maxLength: 4 }),
+  maxConcurrency: fc.constantFrom(100, 1, 2),
+  tolerated: fc.constantFrom(0, 1, 2),
+});
+
+/** What a node chooses: some of its downstreams, by a mask over those that it has. */
+const choice = fc.oneof(
+  { weight: 8, arbitrary: fc.nat(15) },
+  { weight: 1, arbitrary: fc.constantFrom('error' as const, 'stranger' as const) },
+);
+
 const node = fc.record({
   mask: fc.nat(2 ** (MOST_NODES + 1) - 1),
   trigger: fc.oneof(
@@ -60,19 +72,36 @@ const node = fc.record({
   retry,
   timeoutSeconds: fc.constantFrom(...TIMEOUTS),
   attempts: fc.array(attempt, { minLength: 1, maxLength: 4 }),
+  choice: rarely(choice, undefined, 5),
+  map: rarely(map, undefined, 5),
 });
 
 function nodesUpTo(most: number): fc.Arbitrary<PlannedNode[]> {
-  return fc.array(node, { minLength: 1, maxLength: most, size: 'max' }).map((drawn) =>
-    drawn.map(({ mask, ...rest }, place) => ({
+  return fc.array(node, { minLength: 1, maxLength: most, size: 'max' }).map((drawn) => {
+    const upstreams = drawn.map(({ mask }, place) => upstreamsOf(place, mask & (mask >> 1)));
+    return drawn.map(({ mask: _mask, choice: chosen, ...rest }, place) => ({
       ...rest,
-      // What never ends by itself would keep a world going for a day.
-      timeoutSeconds: rest.attempts.some((one) => one.kind === 'HANGS')
-        ? Math.min(rest.timeoutSeconds, 90)
-        : rest.timeoutSeconds,
-      upstreams: upstreamsOf(place, mask & (mask >> 1)),
-    })),
-  );
+      timeoutSeconds: hangs(rest) ? Math.min(rest.timeoutSeconds, 90) : rest.timeoutSeconds,
+      upstreams: upstreams[place] as number[],
+      ...(!rest.map && { branch: choose(chosen, downstreamsOf(upstreams, place)) }),
+    }));
+  });
+}
+
+/** What never ends by itself would keep a world going for a day. */
+function hangs({ attempts, map: items }: Pick<PlannedNode, 'attempts' | 'map'>): boolean {
+  return [...attempts, ...(items?.items ?? []).flat()].some(({ kind: how }) => how === 'HANGS');
+}
+
+function downstreamsOf(upstreams: readonly (readonly number[])[], place: number): number[] {
+  return upstreams.flatMap((above, below) => (above.includes(place) ? [below] : []));
+}
+
+/** A node without downstreams has nothing to choose from. */
+function choose(chosen: number | 'error' | 'stranger' | undefined, downstreams: number[]): PlannedNode['branch'] {
+  if (downstreams.length === 0) return undefined;
+  if (typeof chosen !== 'number') return chosen;
+  return downstreams.filter((_, at) => ((chosen >> at) & 1) === 1);
 }
 
 const when = fc.constantFrom('before', 'after');

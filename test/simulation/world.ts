@@ -147,7 +147,7 @@ export class World {
       faults,
       now,
       beganAt: this.beganAt,
-      isRefused: (node, attempt) => scenario.script?.(node, attempt)?.isRefused === true,
+      isRefused: ({ node, item, attempt }) => scenario.script?.(node, attempt, item)?.isRefused === true,
       onStart: (name, input) => this.noteStart(name, input),
     });
     this.nextTickAt = this.now + this.options.tickMs;
