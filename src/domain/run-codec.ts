@@ -19,9 +19,7 @@ import {
 } from './map-codec.ts';
 import { isVector, type NodeCode } from './node-status.ts';
 import { REASONS } from './reasons.ts';
-import { type Decision, RUN_SCHEMA_VERSION, type RunRecord } from './run.ts';
-
-const STATES = ['QUEUED', 'RUNNING', 'PAUSED', 'STOPPING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] as const;
+import { type Decision, RUN_SCHEMA_VERSION, RUN_STATES, type RunRecord } from './run.ts';
 
 const error = z.strictObject({ name: z.string(), message: z.string() });
 const time = z.number();
@@ -35,7 +33,7 @@ const packedDecision = z.tuple([
   index, // attempt
   z
     .strictObject({
-      s: z.enum(STATES).optional(),
+      s: z.enum(RUN_STATES).optional(),
       w: z.enum(REASONS).optional(),
       r: error.optional(),
       b: z.string().optional(),
@@ -57,7 +55,7 @@ const packedRun = z.strictObject({
   v: z.string(),
   n: z.string(),
   k: z.string(),
-  s: z.enum(STATES),
+  s: z.enum(RUN_STATES),
   w: z.enum(REASONS),
   i: time,
   c: time,
@@ -90,7 +88,7 @@ const packedRun = z.strictObject({
   E: error.optional(),
   O: z.string().optional(),
   d: z.array(packedDecision).optional(),
-  a: z.tuple([z.int(), z.enum(STATES)]),
+  a: z.tuple([z.int(), z.enum(RUN_STATES)]),
 });
 
 /** A stored run: what the store has to see as fields of its own, and the text of the rest. */

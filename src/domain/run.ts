@@ -2,16 +2,20 @@
 import type { NodeCode } from './node-status.ts';
 import type { Reason } from './reasons.ts';
 
-/** States of a run. */
-export type RunStateName =
-  | 'QUEUED'
-  | 'RUNNING'
-  | 'PAUSED'
-  | 'STOPPING'
-  | 'SUCCEEDED'
-  | 'FAILED'
-  | 'TIMED_OUT'
-  | 'ABORTED';
+/** States of a run (SEMANTICS, "States"). */
+export const RUN_STATES = [
+  'QUEUED',
+  'RUNNING',
+  'PAUSED',
+  'STOPPING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'ABORTED',
+] as const;
+
+/** One of {@link RUN_STATES}. */
+export type RunStateName = (typeof RUN_STATES)[number];
 
 /** Number of the layout of a stored run. A pass never commits over a newer one. */
 export const RUN_SCHEMA_VERSION = 1;

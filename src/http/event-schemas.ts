@@ -1,7 +1,9 @@
 /** The events on the bus: the shape of each `detail`, checked here and published in `schemas/events/`. */
+
 import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
-import { NODE_STATES, RUN_STATES, tagsSchema } from './schemas.ts';
+import { RUN_STATES } from '#domain/run.ts';
+import { NODE_STATES, tagsSchema } from './schemas.ts';
 
 /** Hops after which an event is refused: something answers its own answers. */
 export const MAX_HOPS = 16;

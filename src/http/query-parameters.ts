@@ -1,7 +1,9 @@
 /** Query parameters that several routes have. */
+
 import * as z from 'zod';
+import { RUN_STATES } from '#domain/run.ts';
 import type { QueryParameter } from './route.ts';
-import { limitSchema, NODE_STATES, RUN_STATES } from './schemas.ts';
+import { limitSchema, NODE_STATES } from './schemas.ts';
 
 /** Entries of a page where the caller does not say. */
 export const DEFAULT_LIMIT = 100;

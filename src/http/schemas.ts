@@ -1,18 +1,7 @@
 /** The shapes of what the API takes and answers: checked here, and written into the OpenAPI document from here. */
 import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
-
-/** States of a run. */
-export const RUN_STATES = [
-  'QUEUED',
-  'RUNNING',
-  'PAUSED',
-  'STOPPING',
-  'SUCCEEDED',
-  'FAILED',
-  'TIMED_OUT',
-  'ABORTED',
-] as const;
+import { RUN_STATES } from '#domain/run.ts';
 
 /** States of a node. */
 export const NODE_STATES = [

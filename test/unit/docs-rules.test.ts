@@ -4,8 +4,9 @@ import { TRIGGER_RULES } from '#domain/definition.ts';
 import { isVector, type NodeState, statusOf } from '#domain/node-status.ts';
 import { REASONS } from '#domain/reasons.ts';
 import { isRetried, toRetryPolicy } from '#domain/retry.ts';
+import { RUN_STATES } from '#domain/run.ts';
 import { decideTrigger, type TriggerDecision } from '#domain/trigger.ts';
-import { NODE_STATES, RUN_STATES } from '#http/schemas.ts';
+import { NODE_STATES } from '#http/schemas.ts';
 import { columnOf, readPage, tableRows } from './docs-pages.ts';
 
 const rulesPage = readPage('docs/reference/trigger-rules.md');

@@ -3,7 +3,7 @@
  * order is that of creation and never changes, so a walk along it meets each run once whatever is written meanwhile.
  */
 import * as z from 'zod';
-import { isRunOver, type RunStateName } from '#domain/run.ts';
+import { isRunOver, RUN_STATES } from '#domain/run.ts';
 import type { Clock, RunHeader, RunPage, RunQuery, RunStore } from '#ports/index.ts';
 import { isExpired, runExpiry } from './retention.ts';
 import type { Item, PartitionQuery, Table } from './table.ts';
@@ -24,17 +24,6 @@ const FILTERED_PAGE = 1_000;
 
 const LATEST = 8.64e15;
 
-const STATES = [
-  'QUEUED',
-  'RUNNING',
-  'PAUSED',
-  'STOPPING',
-  'SUCCEEDED',
-  'FAILED',
-  'TIMED_OUT',
-  'ABORTED',
-] as const satisfies readonly RunStateName[];
-
 const headerItem = z.object({
   sk: z.string().regex(/^\d{16}#/),
   v: z.int(),
@@ -45,7 +34,7 @@ const headerItem = z.object({
 const headerBody = z.object({
   pipeline: z.string(),
   revision: z.string(),
-  state: z.enum(STATES),
+  state: z.enum(RUN_STATES),
   startedAt: z.number().optional(),
   endedAt: z.number().optional(),
   trigger: z.object({
