@@ -221,6 +221,30 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '  if (wake < 0) await deps.inbox.ring(run.id);',
   },
   {
+    name: 'a map takes room of a commit though it starts nothing',
+    file: STARTS,
+    from: '  let used = 0;\n  if (draft.nodes',
+    to: '  let used = 1;\n  if (draft.nodes',
+  },
+  {
+    name: 'a run is not due for a map that has no engine any more',
+    file: DUE,
+    from: '    if (waitsForEngine(draft)) least',
+    to: "    if (draft.nodes.includes(byteOf('n'))) least",
+  },
+  {
+    name: 'an edge that a branch did not choose counts as a success',
+    file: STARTS,
+    from: "if (standing === 'success' && isUnchosen(draft, upstream, node.index)) counts.skipped += 1;",
+    to: "if (standing === 'skipped' && isUnchosen(draft, upstream, node.index)) counts.skipped += 1;",
+  },
+  {
+    name: 'a map fails only when all that is tolerated and one more have failed',
+    file: 'src/domain/maps.ts',
+    from: 'return map.failed > toleratedFailures(',
+    to: 'return map.failed > 1 + toleratedFailures(',
+  },
+  {
     name: 'a pass that changed nothing rings at once',
     file: PASS,
     from: 'const wake = run === before ? undefined : wakeAt(run);',

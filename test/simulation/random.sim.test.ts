@@ -12,7 +12,7 @@ describe('a random run in a random world', () => {
   it('comes to what the reference says', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.whole, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 2_000 },
+      { ...TELL, numRuns: 1_500 },
     );
   });
 
@@ -34,14 +34,14 @@ describe('a random run in a random world', () => {
   it('keeps what it decided, and stops the rest, where it is stopped, fails fast or runs out of time', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.ending, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 1_500 },
+      { ...TELL, numRuns: 1_000 },
     );
   });
 
   it('starts nothing behind the fence, however much goes wrong close together', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.narrow, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 2_000 },
+      { ...TELL, numRuns: 1_500 },
     );
   });
 });
