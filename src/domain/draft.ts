@@ -114,6 +114,14 @@ export function flightKey(flight: { readonly node: number; readonly item?: numbe
   return flight.item === undefined ? flight.node : (flight.item + 1) * NODE_SPAN + flight.node;
 }
 
+/** Whether a flight is of this very attempt. */
+export function isFlightOf(
+  flight: Flight,
+  key: { readonly node: number; readonly item?: number | undefined; readonly attempt: number },
+): boolean {
+  return flightKey(flight) === flightKey(key) && flight.attempt === key.attempt;
+}
+
 /** The flights of a node: one at most, or those of its items. */
 export function flightsOf(draft: Draft, node: number): Flight[] {
   if (!draft.maps.has(node)) {

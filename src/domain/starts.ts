@@ -35,24 +35,23 @@ export function sweep(draft: Draft): void {
     // Most nodes of a large run are not concerned: what two bytes tell need not be looked up in ten thousand objects.
     if (draft.dirty[index] === 0 && !isOnItsWay(draft.nodes[index])) continue;
     const node = draft.pipeline.nodes[index] as CompiledNode;
-    if (draft.dirty[node.index] === 1 && draft.nodes[node.index] === PENDING) applyTrigger(draft, node);
-    if (isStartable(draft, node.index)) left -= advance(draft, node, left);
-    if (isQueued(draft, node.index)) keepWaiting(draft, node);
+    if (draft.dirty[index] === 1 && draft.nodes[index] === PENDING) applyTrigger(draft, node);
+    if (isStartable(draft, index)) left -= advance(draft, node, left);
+    if (isQueued(draft.nodes[index])) keepWaiting(draft, node);
   }
 }
 
 function isOnItsWay(byte: number | undefined): boolean {
-  return byte === READY || byte === CONDITION_PASSED || byte === NO_ENGINE || byte === MAP || byte === RETRY_WAIT;
+  return isQueued(byte) || byte === MAP || byte === RETRY_WAIT;
 }
 
 function isStartable(draft: Draft, index: number): boolean {
   const byte = draft.nodes[index];
-  if (isQueued(draft, index) || byte === MAP) return true;
+  if (isQueued(byte) || byte === MAP) return true;
   return byte === RETRY_WAIT && (draft.flights.get(index) as Flight).pollAt <= draft.now;
 }
 
-function isQueued(draft: Draft, index: number): boolean {
-  const byte = draft.nodes[index];
+function isQueued(byte: number | undefined): boolean {
   return byte === READY || byte === CONDITION_PASSED || byte === NO_ENGINE;
 }
 

@@ -1,6 +1,6 @@
 /** Gathers the facts of a pass: results that events brought, and looks at the executions that are due for one. */
 import pMap from 'p-map';
-import { flightKey } from '#domain/draft.ts';
+import { flightKey, isFlightOf } from '#domain/draft.ts';
 import { flightDueAt } from '#domain/due.ts';
 import { type AttemptKey, parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
 import {
@@ -106,13 +106,9 @@ function isLooked(flight: Flight, looks: ReadonlySet<number>): boolean {
   return flight.phase !== 'retry' && looks.has(flightKey(flight));
 }
 
-function isAttempt(flight: Flight, key: Pick<Flight, 'node' | 'item' | 'attempt'>): boolean {
-  return flightKey(flight) === flightKey(key) && flight.attempt === key.attempt;
-}
-
 async function takeCompletion(deps: PassDeps, reading: Reading, completion: Completion, gathered: Gathered) {
   const { nonce, node, item, attempt, status, startedAt, endedAt } = completion;
-  const flight = reading.run.flights.find((one) => isAttempt(one, completion));
+  const flight = reading.run.flights.find((one) => isFlightOf(one, completion));
   const told = resultOf(completion);
   if (told) {
     gathered.results.push(await reading.storeResult(nonce, told));
@@ -205,9 +201,7 @@ export async function startExecutions(
  */
 async function takeBackLateStart(deps: PassDeps, read: RunRecord, flight: Flight): Promise<void> {
   const run = await deps.runs.readRun(read.id);
-  const isWanted = run?.flights.some(
-    (one) => one.node === flight.node && one.item === flight.item && one.attempt === flight.attempt && !one.ending,
-  );
+  const isWanted = run?.flights.some((one) => isFlightOf(one, flight) && !one.ending);
   if (!isWanted || run?.nonce !== read.nonce) await stopExecution(deps, read, flight);
 }
 

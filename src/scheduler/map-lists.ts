@@ -2,13 +2,12 @@
 import { canonicalJson, type Json } from '#domain/json.ts';
 import type { RunKey, RunStore } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { createKeptValues } from './kept-values.ts';
 
 /** Items in a piece. */
 const PIECE = 100;
-/** Pieces that a process keeps. */
-const KEPT = 50;
-
-const caches = new WeakMap<RunStore, Map<string, readonly Json[]>>();
+/** Pieces never change, so each process keeps so many of them. */
+const kept = createKeptValues<RunStore, readonly Json[]>(50);
 
 /** Stores a list under its key. Repeated puts write the same. */
 export async function storeList(deps: PassDeps, run: RunKey, key: string, list: readonly Json[]): Promise<void> {
@@ -27,19 +26,13 @@ export async function readItem(deps: PassDeps, run: RunKey, key: string, item: n
 }
 
 async function readPiece(deps: PassDeps, run: RunKey, key: string): Promise<readonly Json[]> {
-  let cache = caches.get(deps.runs);
-  if (!cache) {
-    cache = new Map();
-    caches.set(deps.runs, cache);
-  }
-  const cacheKey = `${run.id}/${run.nonce}/${key}`;
-  const known = cache.get(cacheKey);
+  const place = `${run.id}/${run.nonce}/${key}`;
+  const known = kept.get(deps.runs, place);
   if (known) return known;
   const text = await deps.runs.readValue(run, key);
   if (text === undefined) throw new Error(`the list ${key} of run ${run.id} is not there`);
   const piece = JSON.parse(text) as readonly Json[];
-  cache.set(cacheKey, piece);
-  if (cache.size > KEPT) cache.delete(cache.keys().next().value as string);
+  kept.put(deps.runs, place, piece);
   return piece;
 }
 

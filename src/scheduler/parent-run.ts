@@ -1,7 +1,7 @@
 /** What a child run has to do with the attempt, in its parent run, whose execution it is. */
-import { flightKey } from '#domain/draft.ts';
+import { isFlightOf } from '#domain/draft.ts';
 import { toExecutionName } from '#domain/execution-name.ts';
-import { isRunOver, type ParentAttempt, type RunRecord } from '#domain/run.ts';
+import { isRunOver, type RunRecord } from '#domain/run.ts';
 import type { PassDeps } from './deps.ts';
 
 /**
@@ -13,11 +13,7 @@ export async function isStillWanted(deps: PassDeps, run: RunRecord): Promise<boo
   if (!parent || run.state !== 'QUEUED') return true;
   const above = await deps.runs.readRun(parent.run);
   if (above?.nonce !== parent.nonce) return false;
-  return above.flights.some((flight) => isAttempt(flight, parent) && !flight.ending && flight.phase !== 'retry');
-}
-
-function isAttempt(flight: RunRecord['flights'][number], parent: ParentAttempt): boolean {
-  return flightKey(flight) === flightKey(parent) && flight.attempt === parent.attempt;
+  return above.flights.some((flight) => isFlightOf(flight, parent) && !flight.ending && flight.phase !== 'retry');
 }
 
 /** Rings the parent of a run that is over, so that it looks at once. */

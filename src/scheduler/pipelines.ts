@@ -1,9 +1,9 @@
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { PipelineStore } from '#ports/index.ts';
+import { createKeptValues } from './kept-values.ts';
 
-/** Revisions never change, so each process keeps the ones that it used last. */
-const KEPT = 50;
-const caches = new WeakMap<PipelineStore, Map<string, CompiledPipeline>>();
+/** Revisions never change, so each process keeps so many of them. */
+const kept = createKeptValues<PipelineStore, CompiledPipeline>(50);
 
 /**
  * Loads and compiles a revision, from the process's memory where it is there.
@@ -14,22 +14,12 @@ export async function loadPipeline(
   name: string,
   revision: string,
 ): Promise<CompiledPipeline | undefined> {
-  let cache = caches.get(pipelines);
-  if (!cache) {
-    cache = new Map();
-    caches.set(pipelines, cache);
-  }
   const key = `${name}/${revision}`;
-  const known = cache.get(key);
-  if (known) {
-    cache.delete(key);
-    cache.set(key, known);
-    return known;
-  }
+  const known = kept.get(pipelines, key);
+  if (known) return known;
   const definition = await pipelines.readDefinition(name, revision);
   if (!definition) return undefined;
   const compiled = compilePipeline(definition, revision);
-  cache.set(key, compiled);
-  if (cache.size > KEPT) cache.delete(cache.keys().next().value as string);
+  kept.put(pipelines, key, compiled);
   return compiled;
 }

@@ -1,25 +1,18 @@
 import type { RunKey, RunStore } from '#ports/index.ts';
+import { createKeptValues } from './kept-values.ts';
 import { INPUT_KEY } from './start-run.ts';
 
-/** Inputs that a process keeps, and characters of the longest of them. */
-const KEPT = 200;
+/** Characters of the longest input that a process keeps. */
 const LONGEST_KEPT = 16 * 1024;
-const caches = new WeakMap<RunStore, Map<string, string>>();
+/** Inputs never change, so each process keeps so many of them. */
+const kept = createKeptValues<RunStore, string>(200);
 
-/** Reads the JSON text of a run's input. It never changes, so each process keeps the short ones that it used last. */
+/** Reads the JSON text of a run's input, a short one from the process's memory where it is there. */
 export async function readInput(runs: RunStore, run: RunKey): Promise<string | undefined> {
-  const cache = caches.get(runs) ?? new Map<string, string>();
-  caches.set(runs, cache);
   const key = `${run.id}/${run.nonce}`;
-  const known = cache.get(key);
-  if (known !== undefined) {
-    cache.delete(key);
-    cache.set(key, known);
-    return known;
-  }
+  const known = kept.get(runs, key);
+  if (known !== undefined) return known;
   const input = await runs.readValue(run, INPUT_KEY);
-  if (input === undefined || input.length > LONGEST_KEPT) return input;
-  cache.set(key, input);
-  if (cache.size > KEPT) cache.delete(cache.keys().next().value as string);
+  if (input !== undefined && input.length <= LONGEST_KEPT) kept.put(runs, key, input);
   return input;
 }
