@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
 import { RUN_STATES } from '#domain/run.ts';
-import { NODE_STATES, tagsSchema } from './schemas.ts';
+import { NODE_STATES } from './field-schemas.ts';
+import { tagsSchema } from './run-schemas.ts';
 
 /** Hops after which an event is refused: something answers its own answers. */
 export const MAX_HOPS = 16;

@@ -9,12 +9,14 @@ import type { Decision } from '#domain/run.ts';
 import { indexRun } from '#domain/run-index.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import { jsonResponse } from './api-message.ts';
+import { pageSchema } from './field-schemas.ts';
+import { attemptSchema, mapItemSchema } from './node-schemas.ts';
 import { fillPage } from './page-filling.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
+import { itemSchema } from './parameter-schemas.ts';
 import { DEFAULT_LIMIT, nodeState, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
 import { mapAt, mapWithItem, nodeAt, readDecisions, readItemViews, readScope } from './run-reading.ts';
-import { attemptSchema, itemSchema, mapItemSchema, pageSchema } from './schemas.ts';
 
 /** Results that are read at the same time. */
 const PARALLEL_READS = 20;

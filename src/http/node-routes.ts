@@ -8,14 +8,16 @@ import { indexRun } from '#domain/run-index.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
 import { jsonResponse } from './api-message.ts';
+import { pageSchema } from './field-schemas.ts';
 import { answerOutput, orProblem, REDIRECT_TO_OUTPUT } from './large-output.ts';
+import { nodeSchema } from './node-schemas.ts';
 import { fillPage } from './page-filling.ts';
 import { fromCursor, toCursor } from './paging.ts';
+import { itemSchema } from './parameter-schemas.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, nodeState, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
 import { mapWithItem, nodeAt, readDecisions, readNodeViews, readScope, readStories } from './run-reading.ts';
-import { itemSchema, nodeSchema, pageSchema } from './schemas.ts';
 
 /** `GET /v1/runs/{runId}/nodes` */
 export const listNodesRoute = defineRoute({

@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import type { Json, JsonObject } from '#domain/json.ts';
 import { PROBLEMS, type ProblemCode } from './problem.ts';
+import { problemSchema } from './problem-schema.ts';
 import type { Answer, QueryParameter, Route } from './route.ts';
-import { problemSchema } from './schemas.ts';
 
 /** Version of the API that the document describes. */
 const API_VERSION = '1';

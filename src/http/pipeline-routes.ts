@@ -10,11 +10,12 @@ import { loadPipeline } from '#scheduler/pipelines.ts';
 import { type PutOutcome, putPipeline } from '#scheduler/put-pipeline.ts';
 import { type ApiRequest, jsonResponse } from './api-message.ts';
 import { DEFINITION_TYPES, readDefinitionBody } from './definition-body.ts';
+import { pageSchema } from './field-schemas.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
+import { pipelineLineSchema, pipelineResourceSchema, revisionSchema, validationSchema } from './pipeline-schemas.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
-import { pageSchema, pipelineLineSchema, pipelineResourceSchema, revisionSchema, validationSchema } from './schemas.ts';
 
 const definitionBody = { mediaTypes: DEFINITION_TYPES, schema: pipelineSchema, required: true };
 const BODY_PROBLEMS = [

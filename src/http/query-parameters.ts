@@ -2,8 +2,9 @@
 
 import * as z from 'zod';
 import { RUN_STATES } from '#domain/run.ts';
+import { NODE_STATES } from './field-schemas.ts';
+import { limitSchema } from './parameter-schemas.ts';
 import type { QueryParameter } from './route.ts';
-import { limitSchema, NODE_STATES } from './schemas.ts';
 
 /** Entries of a page where the caller does not say. */
 export const DEFAULT_LIMIT = 100;

@@ -11,23 +11,17 @@ import type { PassOutcome } from '#scheduler/pass.ts';
 import { inputErrorsInWords, type StartOutcome, startRun } from '#scheduler/start-run.ts';
 import { stopRun } from '#scheduler/stop-run.ts';
 import { jsonResponse } from './api-message.ts';
+import { emptyRequestSchema, pageSchema } from './field-schemas.ts';
 import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
 import { fromCursor, toCursor } from './paging.ts';
+import { waitSchema } from './parameter-schemas.ts';
 import { pipelineNotFound } from './pipeline-routes.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
 import { readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type QueryParameter } from './route.ts';
 import { readRunView, readScope, runNotFound, scopeOf } from './run-reading.ts';
-import {
-  emptyRequestSchema,
-  pageSchema,
-  runLineSchema,
-  runSchema,
-  startRequestSchema,
-  stopAnswerSchema,
-  waitSchema,
-} from './schemas.ts';
+import { runLineSchema, runSchema, startRequestSchema, stopAnswerSchema } from './run-schemas.ts';
 
 /** Time between two looks at a run that somebody waits for (ms). */
 const WAIT_STEP_MS = 250;

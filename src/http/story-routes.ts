@@ -7,11 +7,13 @@ import type { NodeStory } from '#domain/node-story.ts';
 import { indexRun } from '#domain/run-index.ts';
 import { explainRun } from '#domain/run-view.ts';
 import { jsonResponse } from './api-message.ts';
+import { pageSchema } from './field-schemas.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
+import { flagSchema } from './parameter-schemas.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { defineRoute } from './route.ts';
 import { readDecisions, readScope, readStories } from './run-reading.ts';
-import { explanationSchema, flagSchema, historyEntrySchema, pageSchema } from './schemas.ts';
+import { explanationSchema, historyEntrySchema } from './story-schemas.ts';
 
 const PROBLEMS_OF_A_LIST = [
   'INVALID_PARAMETER',

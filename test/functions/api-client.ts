@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { z } from 'zod';
 import type { Json } from '#domain/json.ts';
 import { PROBLEMS } from '#http/problem.ts';
+import { problemSchema } from '#http/problem-schema.ts';
 import { ROUTES } from '#http/routes.ts';
-import { problemSchema } from '#http/schemas.ts';
 import { createHandler, type RequestLog } from '../../functions/api/handler.ts';
 import { type Behaviour, CONTEXT, createInstallation } from './installation.ts';
 

@@ -95,7 +95,7 @@ const api: Limits = {
     constantIn('src/http/run-reading.ts', 'LISTED_OUTPUT_ITEMS'),
   ),
   'output of a node in a list': bytes(constantIn('src/http/run-reading.ts', 'LISTED_OUTPUT_BYTES')),
-  'tags of a run': String(constantIn('src/http/schemas.ts', 'MAX_TAGS')),
+  'tags of a run': String(constantIn('src/http/run-schemas.ts', 'MAX_TAGS')),
 };
 
 const events: Limits = {

@@ -6,7 +6,7 @@ import { REASONS } from '#domain/reasons.ts';
 import { isRetried, toRetryPolicy } from '#domain/retry.ts';
 import { RUN_STATES } from '#domain/run.ts';
 import { decideTrigger, type TriggerDecision } from '#domain/trigger.ts';
-import { NODE_STATES } from '#http/schemas.ts';
+import { NODE_STATES } from '#http/field-schemas.ts';
 import { columnOf, readPage, tableRows } from './docs-pages.ts';
 
 const rulesPage = readPage('docs/reference/trigger-rules.md');

@@ -1,0 +1,29 @@
+/** What query parameters take: texts, made into the values that they stand for. */
+import * as z from 'zod';
+
+/** `limit` of a list. */
+export const limitSchema = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is a whole number from 1 to 1000')
+  .transform(Number)
+  .pipe(z.int().min(1).max(1000));
+
+/** `item`: the index of an item of a map. */
+export const itemSchema = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is the index of an item: a whole number from 0')
+  .transform(Number)
+  .pipe(z.int().min(0));
+
+/** A parameter that is true or false. */
+export const flagSchema = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
+
+/** `wait` of a run. */
+export const waitSchema = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is a whole number of seconds from 0 to 20')
+  .transform(Number)
+  .pipe(z.int().min(0).max(20));

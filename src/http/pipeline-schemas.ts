@@ -1,0 +1,42 @@
+/** Pipelines, as the API shows them. */
+import * as z from 'zod';
+import { instant } from './field-schemas.ts';
+
+const condition = z
+  .strictObject({
+    type: z.literal('Ready'),
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: z.enum(['EnginesAvailable', 'NoEngine']),
+    message: z.string(),
+    lastTransitionTime: instant,
+    observedRevision: z.string(),
+  })
+  .meta({ id: 'Condition' });
+
+const pipelineLine = {
+  name: z.string(),
+  revision: z.string(),
+  paused: z.boolean(),
+  createdAt: instant,
+  updatedAt: instant,
+};
+
+/** A line of the list of pipelines. */
+export const pipelineLineSchema = z.strictObject(pipelineLine).meta({ id: 'PipelineLine' });
+
+/** A pipeline with one of its revisions. */
+export const pipelineResourceSchema = z
+  .strictObject({
+    ...pipelineLine,
+    definition: z.unknown().meta({ description: 'As it was put: see schemas/pipeline.schema.json.' }),
+    conditions: z.array(condition).readonly(),
+  })
+  .meta({ id: 'Pipeline' });
+
+/** A revision of a pipeline. */
+export const revisionSchema = z.strictObject({ revision: z.string(), createdAt: instant }).meta({ id: 'Revision' });
+
+/** What a check of a definition answers. */
+export const validationSchema = z
+  .strictObject({ valid: z.literal(true), nodes: z.int(), edges: z.int() })
+  .meta({ id: 'Validation' });
