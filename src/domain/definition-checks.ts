@@ -99,7 +99,8 @@ function checkDependencies(
   return upstreams;
 }
 
-function ownerOf(node: Json | undefined, position: number): string {
+/** How messages name a node: `node "load"`, or its position where it has no id. */
+export function ownerOf(node: Json | undefined, position: number): string {
   const id = idOf(node);
   return id === undefined ? `the node at position ${position}` : `node ${quoted(id)}`;
 }

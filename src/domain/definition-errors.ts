@@ -82,6 +82,33 @@ function cut(text: string): string {
   return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…`;
 }
 
+/** A parameter that a node's engine does not know. */
+export interface UnknownParameter {
+  /** The node's `params`. */
+  readonly at: readonly PathSegment[];
+  /** How messages name the node. */
+  readonly owner: string;
+  readonly engine: string;
+  readonly key: string;
+  readonly value: unknown;
+  /** The parameters that the engine knows. */
+  readonly known: readonly string[];
+}
+
+/** The error of a parameter that a node's engine does not know, with the one that was probably meant. */
+export function unknownParameter({ at, owner, engine, key, value, known }: UnknownParameter): FoundError {
+  const suggestion = nearMiss(key, known);
+  const hint = suggestion === undefined ? '' : `; did you mean ${quoted(suggestion)}?`;
+  return {
+    at: [...at, key],
+    code: 'UNKNOWN_FIELD',
+    message: `${quoted(key)} is no parameter of the engine ${engine}, in ${owner}${hint}`,
+    value,
+    allowed: known.join(' | '),
+    ...(suggestion !== undefined && { suggestion }),
+  };
+}
+
 /**
  * The candidate that was probably meant by `word`, if one is near: the same but for case, blanks and punctuation,
  * or at most a third of it (three characters) mistyped.

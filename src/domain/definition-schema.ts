@@ -4,6 +4,7 @@ import { checkGraph } from './definition-checks.ts';
 import { ErrorList } from './definition-errors.ts';
 import { checkExpressions } from './definition-expressions.ts';
 import { memberOf, readJson } from './definition-json.ts';
+import { checkLambdaNodes } from './definition-lambda-nodes.ts';
 import { checkPipelineNodes } from './definition-pipeline-nodes.ts';
 import { checkShape } from './definition-shape.ts';
 import { checkInputSchema } from './input-schema.ts';
@@ -138,6 +139,7 @@ export function parseDefinition(value: unknown): DefinitionResult {
   const nodes = listOfNodes(json);
   const graph = checkGraph(nodes, errors);
   checkExpressions(json, nodes, graph, errors);
+  checkLambdaNodes(nodes, errors);
   checkPipelineNodes(json, nodes, errors);
   const inputSchema = memberOf(memberOf(json, 'input'), 'schema');
   if (isJsonObject(inputSchema)) checkInputSchema(inputSchema, errors);

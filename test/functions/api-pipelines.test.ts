@@ -82,7 +82,8 @@ describe('PUT /v1/pipelines/{name}', () => {
 
   it('keeps params with any key as data', async () => {
     const { call, get } = createApi();
-    const text = '{"name":"odd","nodes":[{"id":"__proto__","params":{"payload":{"__proto__":{"polluted":true}}}}]}';
+    const text =
+      '{"name":"odd","nodes":[{"id":"__proto__","params":{"function":"fn","payload":{"__proto__":{"polluted":true}}}}]}';
     expect((await call('PUT', '/v1/pipelines/odd', { body: { text } })).status).toBe(201);
     expect((await get('/v1/pipelines/odd')).text).toContain('{"__proto__":{"polluted":true}}');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -119,7 +120,10 @@ describe('POST /v1/pipelines:validate', () => {
 
   it('answers as a put would', async () => {
     const { post } = createApi();
-    const answer = await post('/v1/pipelines:validate', { name: 'loop', nodes: [{ id: 'a', dependsOn: ['a'] }] });
+    const answer = await post('/v1/pipelines:validate', {
+      name: 'loop',
+      nodes: [{ id: 'a', engine: 'emr', dependsOn: ['a'] }],
+    });
     expect([answer.status, answer.body.errors[0].code]).toEqual([422, 'CYCLE']);
   });
 });

@@ -362,7 +362,8 @@ describe('the input of a run', () => {
 
   it('has a schema that is checked when the pipeline is put, with its place in the text', async () => {
     const api = createApi();
-    const text = 'name: typed\ninput:\n  schema:\n    properties:\n      day: { typ: string }\nnodes:\n  - id: a\n';
+    const text =
+      'name: typed\ninput:\n  schema:\n    properties:\n      day: { typ: string }\nnodes:\n  - id: a\n    engine: emr\n';
     const refused = await api.call('PUT', '/v1/pipelines/typed', {
       body: { text },
       headers: { 'content-type': 'application/yaml' },

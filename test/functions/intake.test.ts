@@ -65,7 +65,7 @@ describe('RunRequested', () => {
   it('with an input that does not fit the schema of the pipeline is rejected with every error', async () => {
     const intake = await createIntake();
     const schema = { properties: { n: { type: 'integer' }, day: { format: 'date' } } };
-    const definition = { name: 'typed', input: { schema }, nodes: [{ id: 'only' }] };
+    const definition = { name: 'typed', input: { schema }, nodes: [{ id: 'only', params: { function: 'fn' } }] };
     await putPipeline(intake.deps, { definition, revision: definitionRevision(definition) });
     const detail = { pipeline: 'typed', input: { n: 1.5, day: 'today' } };
     expect(await intake.deliver(runRequested('e1', detail))).toEqual([]);

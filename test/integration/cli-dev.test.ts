@@ -35,7 +35,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cli-dev-'));
   await writeFile(
     join(folder, 'bad.yaml'),
-    'name: bad\nnodes:\n  - id: a\n    param: {}\n  - id: b\n    dependsOn: [extrac]\n',
+    'name: bad\nnodes:\n  - id: a\n    param: {}\n    engine: task\n  - id: b\n    dependsOn: [extrac]\n    engine: task\n',
   );
   await writeFile(join(folder, 'broken.yaml'), 'name: [x\n');
   await writeFile(join(folder, 'broken.json'), '{"name": "x",}');
@@ -105,7 +105,7 @@ describe('bad input', () => {
       'an invalid definition',
       () => ['run', 'bad.yaml'],
       2,
-      /^bad\.yaml:4:5 UNKNOWN_FIELD .*\nbad\.yaml:6:17 UNKNOWN_DEPENDENCY .*\nmillrace: INVALID_DEFINITION: 2 errors in bad\.yaml; nothing was started\.$/,
+      /^bad\.yaml:4:5 UNKNOWN_FIELD .*\nbad\.yaml:7:17 UNKNOWN_DEPENDENCY .*\nmillrace: INVALID_DEFINITION: 2 errors in bad\.yaml; nothing was started\.$/,
     ],
     [
       'bad YAML',

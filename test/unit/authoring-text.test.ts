@@ -23,7 +23,7 @@ function jsonErrors(text: string): string[] {
 
 describe('one pipeline written three ways', () => {
   const json = `{"nodes": [{"params": {"payload": {"10": 1, "2": "é"}, "function": "f"}, "id": "a"},
-    {"when": "{% $nodes.a.output %}", "dependsOn": ["a"], "id": "b"}], "name": "three"}`;
+    {"when": "{% $nodes.a.output %}", "engine": "task", "dependsOn": ["a"], "id": "b"}], "name": "three"}`;
   const yaml = `
 # the same
 name: three
@@ -31,6 +31,7 @@ nodes:
   - id: a
     params: { function: f, payload: { "2": é, "10": 1 } }
   - id: b
+    engine: task
     dependsOn: [a]
     when: "{% $nodes.a.output %}"
 `;
@@ -38,7 +39,7 @@ nodes:
     name: 'three',
     nodes: [
       { id: 'a', params: { function: 'f', payload: { '2': 'é', '10': 1 } } },
-      { id: 'b', dependsOn: ['a'], when: '{% $nodes.a.output %}' },
+      { id: 'b', engine: 'task', dependsOn: ['a'], when: '{% $nodes.a.output %}' },
     ],
   });
 
@@ -60,7 +61,10 @@ nodes:
 
 describe('definePipeline', () => {
   it('throws with all errors, one a line', () => {
-    const nodes = [{ id: 'a', dependsOn: ['b' as string] }, { id: 'a' }];
+    const nodes = [
+      { id: 'a', engine: 'task', dependsOn: ['b' as string] },
+      { id: 'a', engine: 'task' },
+    ];
     const error = (() => {
       try {
         return definePipeline({ name: '', nodes });
@@ -91,26 +95,32 @@ describe('loadDefinition, places', () => {
 nodes:
   - id: a
     dependOn: [b]
+    params: { function: " ", paylaod: 1 }
   - id: b
     dependsOn: [c, b]
     timeoutSeconds: .nan
   - id: 10
+    engine: task
     params:
       "odd key":
         - "{% 1 + %}"
 `;
     expect(placesOf(text, 'yaml')).toEqual([
       '4:5 nodes[0].dependOn UNKNOWN_FIELD',
-      '7:21 nodes[1].timeoutSeconds INVALID_LIMIT',
-      '8:9 nodes[2].id INVALID_TYPE',
-      '6:17 nodes[1].dependsOn[0] UNKNOWN_DEPENDENCY',
-      '6:20 nodes[1].dependsOn[1] CYCLE',
-      '11:11 nodes[2].params["odd key"][0] INVALID_EXPRESSION',
+      '8:21 nodes[1].timeoutSeconds INVALID_LIMIT',
+      '9:9 nodes[2].id INVALID_TYPE',
+      '7:17 nodes[1].dependsOn[0] UNKNOWN_DEPENDENCY',
+      '7:20 nodes[1].dependsOn[1] CYCLE',
+      '13:11 nodes[2].params["odd key"][0] INVALID_EXPRESSION',
+      '5:25 nodes[0].params.function INVALID_FIELD',
+      '5:30 nodes[0].params.paylaod UNKNOWN_FIELD',
+      '6:5 nodes[1].params.function INVALID_TYPE',
     ]);
   });
 
   it('gives line and column of every error in JSON', () => {
-    const text = '{\r\n  "name": "x",\r\n  "fail": 1,\r\n  "nodes": [{ "id": "a", "dependsOn": ["b"] }]\r\n}';
+    const text =
+      '{\r\n  "name": "x",\r\n  "fail": 1,\r\n  "nodes": [{ "id": "a", "dependsOn": ["b"], "engine": "task" }]\r\n}';
     expect(placesOf(text, 'json')).toEqual(['3:3 fail UNKNOWN_FIELD', '4:40 nodes[0].dependsOn[0] UNKNOWN_DEPENDENCY']);
   });
 
@@ -118,11 +128,14 @@ nodes:
     expect(placesOf('\n  {"nodes": [{"id": "a"}, {}]}', 'json')).toEqual([
       '2:3 name INVALID_TYPE',
       '2:27 nodes[1].id INVALID_TYPE',
+      '2:14 nodes[0].params.function INVALID_TYPE',
+      '2:27 nodes[1].params.function INVALID_TYPE',
     ]);
   });
 
   it('finds errors of the text and of the definition in one go', () => {
-    const text = '{"name": "x", "nodes": [{"id": "a", "dependsOn": ["q"], "params": {"n": 9007199254740993, "n": 1}}]}';
+    const text =
+      '{"name": "x", "nodes": [{"id": "a", "dependsOn": ["q"], "params": {"n": 9007199254740993, "n": 1}, "engine": "task"}]}';
     expect(placesOf(text, 'json')).toEqual([
       '1:73 nodes[0].params.n NUMBER_OUT_OF_RANGE',
       '1:91 nodes[0].params.n DUPLICATE_KEY',
@@ -153,7 +166,7 @@ describe('loadDefinition, YAML', () => {
     expect(placesOf(text, 'yaml')).toEqual([error]);
   });
 
-  const pipeline = (params: string) => `name: x\nnodes:\n- id: a\n  params: ${params}\n`;
+  const pipeline = (params: string) => `name: x\nnodes:\n- id: a\n  params: ${params}\n  engine: task\n`;
 
   it.each([
     ['a tag of its own', '{ x: !secret y }', 'nodes[0].params.x INVALID_YAML'],
@@ -201,7 +214,7 @@ describe('loadDefinition, YAML', () => {
 
   it('compares fifty thousand keys in time', () => {
     const keys = Array.from({ length: 50_000 }, (_, key) => `    k${key}: 1`).join('\n');
-    expect(loadDefinition(`name: x\nnodes:\n- id: a\n  params:\n${keys}\n`, 'yaml').ok).toBe(true);
+    expect(loadDefinition(`name: x\nnodes:\n- id: a\n  engine: task\n  params:\n${keys}\n`, 'yaml').ok).toBe(true);
   });
 });
 

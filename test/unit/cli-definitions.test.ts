@@ -12,10 +12,10 @@ const files = {
   'ok.yaml':
     'name: ok\nnodes:\n  - id: a\n    params: { function: f }\n  - id: b\n    dependsOn: [a]\n    params: { function: f }\n',
   'bad.yaml':
-    'name: bad\nnodes:\n  - id: a\n    param: {}\n  - id: b\n    dependsOn: [extrac]\n    retry: { maxAttempts: 0 }\n',
+    'name: bad\nnodes:\n  - id: a\n    param: {}\n  - id: b\n    dependsOn: [extrac]\n    retry: { maxAttempts: 0 }\n    engine: task\n',
   'bad.json': '{"name": "x",}',
   'ok.ts': `import { definePipeline } from ${JSON.stringify(authoring)};\nexport default definePipeline({ name: 'typed', nodes: [{ id: 'a', params: { function: 'f' } }] });\n`,
-  'bad.ts': "export default { name: 'typed', nodes: [{ id: 'a', paramz: {} }] };\n",
+  'bad.ts': "export default { name: 'typed', nodes: [{ id: 'a', engine: 'task', paramz: {} }] };\n",
   'empty.ts': 'export const pipeline = {};\n',
   'broken.ts': "throw new Error('no such luck');\n",
   'notes.txt': 'name: x\n',
@@ -48,6 +48,7 @@ describe('validate', () => {
       'bad.yaml:4:5 UNKNOWN_FIELD nodes[0].param: "param" is no field of node "a"; did you mean "params"?',
       'bad.yaml:7:27 INVALID_LIMIT nodes[1].retry.maxAttempts: retry.maxAttempts of node "b" must be a whole number from 1 to 10000',
       'bad.yaml:6:17 UNKNOWN_DEPENDENCY nodes[1].dependsOn[0]: node "b" depends on "extrac", which is no node of this pipeline',
+      'bad.yaml:3:5 INVALID_TYPE nodes[0].params.function: params.function of node "a" is missing; it must be the name or ARN of a Lambda function: a text, or an expression between {% and %} (its engine is lambda, as it names no other)',
       'bad.json:1:14 INVALID_JSON "}" is no valid JSON here',
     ]);
   });
@@ -85,9 +86,9 @@ describe('run with an invalid definition', () => {
     const { code, stdout, stderr } = await runHere(['run', 'bad.yaml', '--json'], { cwd: folder });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const lines = stderr.split('\n');
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(5);
     expect(lines[0]).toMatch(/^bad\.yaml:4:5 UNKNOWN_FIELD /);
-    expect(lines.at(-1)).toBe('millrace: INVALID_DEFINITION: 3 errors in bad.yaml; nothing was started.');
+    expect(lines.at(-1)).toBe('millrace: INVALID_DEFINITION: 4 errors in bad.yaml; nothing was started.');
   });
 });
 

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { DefinitionError } from '#domain/definition.ts';
 import { parseDefinition } from '#domain/definition-schema.ts';
+import { taskNodes } from './task-nodes.ts';
 
 /** Errors of a definition with these nodes; empty if it was accepted. */
 function errorsOf(nodes: unknown, rest: object = {}): readonly DefinitionError[] {
-  const result = parseDefinition({ name: 'case', nodes, ...rest });
+  const result = parseDefinition({ name: 'case', nodes: taskNodes(nodes), ...rest });
   return result.ok ? [] : result.errors;
 }
 
@@ -116,7 +117,7 @@ describe('C08 long ids cut to the same name', () => {
     const [first, second] = twins as [string, string];
     const result = parseDefinition({
       name: 'n'.repeat(128),
-      nodes: [{ id: first }, { id: second, dependsOn: [first] }],
+      nodes: taskNodes([{ id: first }, { id: second, dependsOn: [first] }]),
     });
     expect(result.ok && result.definition.nodes.map(({ id }) => id)).toEqual(twins);
   });
@@ -143,7 +144,7 @@ describe('C10 ids that are names of object members', () => {
   }));
 
   it('takes them as ordinary ids and keys', () => {
-    const result = parseDefinition({ name: 'members', nodes: chain });
+    const result = parseDefinition({ name: 'members', nodes: taskNodes(chain) });
     expect(result.ok && result.definition.nodes.map(({ id }) => id)).toEqual(ids);
     const params = (result.ok && result.definition.nodes[0]?.params) as object;
     expect(Object.keys(params)).toEqual(['__proto__', 'constructor']);
@@ -165,7 +166,7 @@ describe('C11 ids that look like numbers, literals or operators', () => {
       const before = ids[position - 1];
       return before === undefined ? { id } : { id, dependsOn: [before], when: `{% $nodes.'${before}'.output.go %}` };
     });
-    const result = parseDefinition({ name: 'odd', nodes });
+    const result = parseDefinition({ name: 'odd', nodes: taskNodes(nodes) });
     expect(result.ok ? result.definition.nodes.map(({ id }) => id) : result.errors).toEqual(ids);
   });
 

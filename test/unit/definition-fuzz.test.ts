@@ -51,7 +51,14 @@ const sampleJson = JSON.stringify({
   defaults: { retry: { maxAttempts: 3, on: ['States.ALL'] } },
   nodes: [
     { id: 'a', params: { function: 'f', payload: { n: 12345678901234, s: 'é😀', x: '{% $run.input %}' } } },
-    { id: 'b', dependsOn: ['a'], trigger: 'all_done', when: '{% $nodes.a.output.ok %}', timeoutSeconds: 5 },
+    {
+      id: 'b',
+      engine: 'task',
+      dependsOn: ['a'],
+      trigger: 'all_done',
+      when: '{% $nodes.a.output.ok %}',
+      timeoutSeconds: 5,
+    },
   ],
   output: '{% $nodes.b.output %}',
 });
@@ -63,6 +70,7 @@ nodes:
   - id: a
     params: { function: f, payload: { n: 1.5, s: "x\\n" } }
   - id: b
+    engine: task
     dependsOn: [a]
     when: >-
       {% $nodes.a.output.ok %}
@@ -107,13 +115,23 @@ describe('parseDefinition on anything', () => {
       },
       { requiredKeys: [] },
     );
+    const lambdaParams = fc.record(
+      {
+        function: field(fc.oneof(fc.constantFrom('f', ' '), expression)),
+        payload: odd,
+        byReference: field(fc.boolean()),
+        fucntion: odd,
+      },
+      { requiredKeys: [] },
+    );
     const node = fc.record(
       {
         id: field(ids),
         dependsOn: field(fc.array(field(ids), { maxLength: 4 })),
         trigger: field(fc.constantFrom(...TRIGGER_RULES)),
         when: field(expression),
-        params: field(fc.dictionary(key, field(expression))),
+        engine: field(fc.constantFrom('lambda', 'pipeline', 'task')),
+        params: field(fc.oneof(fc.dictionary(key, field(expression)), lambdaParams)),
         retry: field(retry),
         timeoutSeconds: field(fc.integer({ min: -1, max: 10 })),
         map: odd,
@@ -143,7 +161,11 @@ describe('parseDefinition on anything', () => {
         ]);
         const result = parseDefinition({
           name: 'graph',
-          nodes: upstreams.map((list, node) => ({ id: `n${node}`, dependsOn: list.map((id) => `n${id}`) })),
+          nodes: upstreams.map((list, node) => ({
+            id: `n${node}`,
+            engine: 'task',
+            dependsOn: list.map((id) => `n${id}`),
+          })),
         });
         expect(result.ok).toBe(hasOrder(upstreams));
         if (result.ok) return;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { DEFINITION_LIMITS, type DefinitionError } from '#domain/definition.ts';
 import { parseDefinition } from '#domain/definition-schema.ts';
+import { taskNodes } from './task-nodes.ts';
 
 function errorsOf(nodes: unknown, rest: object = {}): readonly DefinitionError[] {
-  const result = parseDefinition({ name: 'p', nodes, ...rest });
+  const result = parseDefinition({ name: 'p', nodes: taskNodes(nodes), ...rest });
   return result.ok ? [] : result.errors;
 }
 
@@ -25,6 +26,7 @@ describe('parseDefinition', () => {
         { id: 'extract', engine: 'lambda', params: { function: 'f', payload: { day: '{% $run.input.day %}' } } },
         {
           id: 'load',
+          engine: 'task',
           dependsOn: ['extract'],
           trigger: 'all_done',
           when: '{% $nodes.extract.output.rows > 0 %}',
@@ -47,15 +49,19 @@ describe('parseDefinition', () => {
   });
 
   it('copies: later changes of what was given change nothing', () => {
-    const nodes = [{ id: 'a', params: { list: [1] } }];
+    const nodes = [{ id: 'a', engine: 'task', params: { list: [1] } }];
     const result = parseDefinition({ name: 'p', nodes });
     nodes[0]?.params.list.push(2);
     expect(result.ok && result.definition.nodes[0]?.params).toEqual({ list: [1] });
   });
 
   it('takes absent and undefined fields as the same', () => {
-    const result = parseDefinition({ name: 'p', nodes: [{ id: 'a', when: undefined }], output: undefined });
-    expect(result).toEqual({ ok: true, definition: { name: 'p', nodes: [{ id: 'a' }] } });
+    const result = parseDefinition({
+      name: 'p',
+      nodes: [{ id: 'a', engine: 'task', when: undefined }],
+      output: undefined,
+    });
+    expect(result).toEqual({ ok: true, definition: { name: 'p', nodes: [{ id: 'a', engine: 'task' }] } });
   });
 
   it.each([undefined, null, 1, 'x', true, [], () => 1])('refuses %s as a whole', (value) => {

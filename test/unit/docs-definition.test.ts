@@ -100,7 +100,7 @@ describe('what is not there yet', () => {
   const rows = tableRows(page, 'Not yet').map((row) => ({ field: row.get('field') ?? '', of: row.get('of') }));
 
   it.each(rows)('is refused by name: $field of $of', ({ field, of }) => {
-    const node = { id: 'a', ...(of === 'a node' && { [field]: {} }) };
+    const node = { id: 'a', engine: 'task', ...(of === 'a node' && { [field]: {} }) };
     const result = parseDefinition({ name: 'p', nodes: [node], ...(of === 'a pipeline' && { [field]: {} }) });
     expect(result.ok ? [] : result.errors.map(({ code }) => code)).toEqual(['UNSUPPORTED_FIELD']);
   });

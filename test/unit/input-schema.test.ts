@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '#domain/json.ts';
 import { checkInput } from '#scheduler/input-check.ts';
 
 function errorsOf(schema: unknown): readonly DefinitionError[] {
-  const result = parseDefinition({ name: 'p', input: { schema }, nodes: [{ id: 'a' }] });
+  const result = parseDefinition({ name: 'p', input: { schema }, nodes: [{ id: 'a', engine: 'task' }] });
   return result.ok ? [] : result.errors;
 }
 
@@ -155,7 +155,7 @@ describe('the schema of an input', () => {
         fc.dictionary(fc.constantFrom('allOf', 'properties', '$defs', 'not'), schemaLike),
         fc.jsonValue(),
         (schema, input) => {
-          const accepted = parseDefinition({ name: 'p', input: { schema }, nodes: [{ id: 'a' }] });
+          const accepted = parseDefinition({ name: 'p', input: { schema }, nodes: [{ id: 'a', engine: 'task' }] });
           if (accepted.ok) checkInput(accepted.definition.input?.schema as JsonObject, input as Json);
         },
       ),
@@ -229,7 +229,7 @@ describe('checkInput', () => {
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
         const pointer = encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
         const named = { $id: 'urn:x', $defs: { [name]: { type: 'string' } }, items: { $ref: `#/$defs/${pointer}` } };
-        const accepted = parseDefinition({ name: 'p', input: { schema: named }, nodes: [{ id: 'a' }] });
+        const accepted = parseDefinition({ name: 'p', input: { schema: named }, nodes: [{ id: 'a', engine: 'task' }] });
         if (!accepted.ok) throw new Error(JSON.stringify(accepted.errors));
         expect(checkInput(named, [1]).map(({ path, code }) => [path, code])).toEqual([['/0', 'INVALID_TYPE']]);
         expect(checkInput(named, ['x'])).toEqual([]);
