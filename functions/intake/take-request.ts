@@ -8,9 +8,9 @@ import { MAX_HOPS, runRequestedSchema, stopRequestedSchema } from '#http/event-s
 import { toFieldProblems } from '#http/field-problems.ts';
 import { ApiProblem, type FieldProblem } from '#http/problem.ts';
 import { refuseForbiddenKeys } from '#http/request-body.ts';
+import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { inputErrorsInWords, startRun } from '#scheduler/start-run.ts';
-import { stopRun } from '#scheduler/stop-run.ts';
 
 /** Why a request was refused; for `RunRejected`. */
 export interface Refusal {
@@ -136,7 +136,7 @@ async function takeStopRequested(deps: PassDeps, head: EventHead, detail: Json):
   const checked = checkDetail(stopRequestedSchema, detail, head);
   if ('refused' in checked) return checked.refused;
   const { runId } = checked.detail;
-  const outcome = isRunId(runId) ? await stopRun(deps, runId, head.source) : { kind: 'missing' as const };
+  const outcome = isRunId(runId) ? await commandRun(deps, runId, 'stop', head.source) : { kind: 'missing' as const };
   switch (outcome.kind) {
     case 'done':
       return { kind: 'done', head, run: runId };

@@ -96,9 +96,9 @@ export const explanationShape = z.object({
 });
 export type ExplanationShape = z.output<typeof explanationShape>;
 
-/** What became of a stop. */
-export const stopShape = z.object({ outcome: z.string(), message: z.string(), run: runShape });
-export type StopShape = z.output<typeof stopShape>;
+/** What became of a command to a run. */
+export const commandShape = z.object({ outcome: z.string(), message: z.string(), run: runShape });
+export type CommandShape = z.output<typeof commandShape>;
 
 /** A line of the list of pipelines. */
 export const pipelineLineShape = z.object({

@@ -74,9 +74,9 @@ export async function readRun(api: ApiClient, runId: string): Promise<{ answer: 
   return { answer, run: runShape.parse(answer.value) };
 }
 
-/** Asks for a run to be stopped. */
-export function stopRun(api: ApiClient, runId: string): Promise<ApiAnswer> {
-  return api.send({ method: 'POST', path: `${runPath(runId)}/stop` });
+/** Gives a run a command. */
+export function commandRun(api: ApiClient, runId: string, command: 'stop' | 'pause' | 'resume'): Promise<ApiAnswer> {
+  return api.send({ method: 'POST', path: `${runPath(runId)}/${command}` });
 }
 
 /** All entries of a list, page after page, as they came. */

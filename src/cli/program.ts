@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { describeError } from './cli-error.ts';
 import { commanderOutput, usageError } from './command-line.ts';
 import type { CliContext } from './context.ts';
+import { addControlCommands } from './control-commands.ts';
 import { addDevCommand } from './dev-command.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExplainCommand } from './explain-command.ts';
@@ -11,7 +12,6 @@ import { addPipelinesCommand } from './pipelines-command.ts';
 import { addRunCommand } from './run-command.ts';
 import { addRunsCommand } from './runs-command.ts';
 import { addStatusCommand } from './status-command.ts';
-import { addStopCommand } from './stop-command.ts';
 import { addValidateCommand } from './validate-command.ts';
 
 const COMMANDS = [
@@ -24,7 +24,7 @@ const COMMANDS = [
   addStatusCommand,
   addExplainCommand,
   addHistoryCommand,
-  addStopCommand,
+  addControlCommands,
 ];
 
 /** What a command gets, but for the exit code, which {@link runCli} gives back. */

@@ -12,7 +12,7 @@ import { type HostSettings, openHost } from './embedded-host.ts';
 import { EXIT } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { type Interrupts, listenForInterrupts } from './interrupts.ts';
-import { putPipeline, readNodes, startRun, stopRun } from './millrace-api.ts';
+import { commandRun, putPipeline, readNodes, startRun } from './millrace-api.ts';
 import { DEFAULT_TICK } from './option-values.ts';
 import { countersOf } from './run-counters.ts';
 import { blankPicture, mapsOf } from './run-picture.ts';
@@ -121,7 +121,9 @@ async function runOn(host: Host, job: EmbeddedRun, context: CliContext, interrup
 
 async function stopPolitely(api: ApiClient, runId: string, { output }: CliContext): Promise<void> {
   output.error('Stopping the run; press Ctrl-C again to leave at once.');
-  await stopRun(api, runId).catch((error: unknown) => output.error(`millrace: ${describeError(error).text}`));
+  await commandRun(api, runId, 'stop').catch((error: unknown) =>
+    output.error(`millrace: ${describeError(error).text}`),
+  );
 }
 
 async function settled(host: Host): Promise<void> {

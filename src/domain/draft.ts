@@ -178,7 +178,7 @@ function recordDecision(draft: Draft, to: NodeCode, about: AttemptKey, error: Er
 }
 
 function noteBad(draft: Draft, node: CompiledNode, code: NodeCode, error: ErrorInfo | undefined): void {
-  if (code === 'u' || code === 'U' || node.allowFailure) return;
+  if (code === 'U' || node.allowFailure) return;
   if (draft.firstBad && draft.firstBad.node < node.index) return;
   const known = error ?? { name: statusOf(code).reason, message: statusOf(code).state };
   draft.firstBad = { node: node.index, error: cutError(known) };

@@ -52,11 +52,15 @@ function earliest(draft: Draft, owes: boolean): number | undefined {
   let least = Number.POSITIVE_INFINITY;
   if (owes || draft.again || draft.commands.length > 0) least = draft.now + draft.options.tickMs;
   if (!isRunOver(draft.state)) {
-    for (const flight of draft.flights.values()) least = Math.min(least, flightDueAt(draft.pipeline, flight));
+    const isPaused = draft.state === 'PAUSED';
+    for (const flight of draft.flights.values()) {
+      if (isPaused && flight.phase === 'retry') continue;
+      least = Math.min(least, flightDueAt(draft.pipeline, flight));
+    }
     const deadline = runDeadlineOf(draft.pipeline, draft.before);
     if (deadline !== undefined && !draft.stop) least = Math.min(least, deadline);
     for (const { until } of draft.queued.values()) least = Math.min(least, until);
-    if (waitsForEngine(draft)) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
+    if (!isPaused && waitsForEngine(draft)) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
   }
   return Number.isFinite(least) ? least : undefined;
 }
@@ -85,7 +89,8 @@ export function flightDueAt(pipeline: CompiledPipeline, flight: Flight): number 
 export function wakeAt(run: RunRecord): number | undefined {
   let least = Number.POSITIVE_INFINITY;
   for (const flight of run.flights) {
-    if (flight.phase === 'retry' || flight.throttled) least = Math.min(least, flight.pollAt);
+    if ((flight.phase === 'retry' && run.state !== 'PAUSED') || flight.throttled)
+      least = Math.min(least, flight.pollAt);
   }
   for (const { until } of run.queued ?? []) least = Math.min(least, until);
   return Number.isFinite(least) ? least : undefined;

@@ -76,15 +76,21 @@ export function explainUnfinished(
   };
 }
 
+const RESUME = 'Resume the run, or stop it.';
+
 type Mover = Pick<
   UnfinishedNode,
   'movedBy' | 'upstreams' | 'engine' | 'executionArn' | 'childRunId' | 'nextAttemptAt' | 'deadline'
 >;
 
 function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined, byte: number): Mover {
-  if (flight?.phase === 'retry') return retryMover(flight);
+  const isPaused = scope.run.state === 'PAUSED';
+  if (flight?.phase === 'retry') return retryMover(flight, isPaused);
   if (flight) return executionMover(scope, node, flight);
-  if (statusOf(byte).state === 'QUEUED') return queueMover(scope, node, byte);
+  if (statusOf(byte).state === 'QUEUED') {
+    if (isPaused) return { movedBy: RESUME };
+    return queueMover(scope, node, byte);
+  }
   const upstreams = byte === byteOf('p') ? openUpstreams(scope, node) : [];
   if (upstreams.length > 0) {
     const movedBy = `It is decided when ${listInWords(upstreams)} ${upstreams.length === 1 ? 'is' : 'are'} over.`;
@@ -108,14 +114,16 @@ function mapMover(scope: RunScope, node: CompiledNode, map: MapState): Mover {
   const { underWay, left, nextAttemptAt } = tallyMap(scope, map);
   const engine = left > 0 && holdOf(scope, node, map).reason === 'NoEngine' ? { engine: node.engine } : {};
   if (underWay > 0) return { movedBy: 'The ends of the executions of its items.', ...engine };
+  if (scope.run.state === 'PAUSED') return { movedBy: RESUME };
   if (engine.engine !== undefined) return { movedBy: missingEngine(node), ...engine };
   if (nextAttemptAt === undefined) return { movedBy: 'The next pass takes it on; that is at most one tick away.' };
   const next = toIsoTime(nextAttemptAt);
   return { movedBy: `The next attempt of an item starts by itself at ${next}.`, nextAttemptAt: next };
 }
 
-function retryMover(flight: Flight): Mover {
+function retryMover(flight: Flight, isPaused: boolean): Mover {
   const nextAttemptAt = toIsoTime(flight.pollAt);
+  if (isPaused) return { movedBy: RESUME, nextAttemptAt };
   return { movedBy: `Its next attempt starts by itself at ${nextAttemptAt}.`, nextAttemptAt };
 }
 

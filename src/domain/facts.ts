@@ -70,9 +70,15 @@ export interface EngineFact {
   readonly stateMachineArn: string;
 }
 
+/** What is asked of a run from outside. `by`: who asked. */
+export interface UserCommand {
+  readonly kind: 'stop' | 'pause' | 'resume';
+  readonly by?: string;
+}
+
 /** Everything a step decides from, beside the run itself. */
 export interface Facts {
-  readonly stop?: { readonly by?: string };
+  readonly command?: UserCommand;
   readonly results?: readonly AttemptResult[];
   readonly observations?: readonly Observation[];
   readonly answers?: readonly StartAnswer[];

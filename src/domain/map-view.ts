@@ -83,6 +83,7 @@ export function holdOf(scope: RunScope, node: CompiledNode, map: MapState): Expl
   if (hasFailedTooOften(node, map)) {
     return { reason: 'Stopping', message: 'It will not start, since more items have failed than may.' };
   }
+  if (scope.run.state === 'PAUSED') return { reason: 'RunPaused', message: 'It starts once the run is resumed.' };
   if (!scope.engines.has(node.engine)) {
     return { reason: 'NoEngine', message: `No engine named ${inQuotes(node.engine)} is registered.` };
   }
@@ -113,7 +114,8 @@ export function explainMap(scope: RunScope, node: CompiledNode, map: MapState): 
     return { reason: 'Stopping', message: `${counted} No further item starts, since more have failed than may.` };
   }
   if (underWay > 0) return { reason: 'Executing', message: counted };
-  if (hold?.reason === 'NoEngine') return { reason: 'NoEngine', message: `${counted} ${hold.message}` };
+  if (hold?.reason === 'NoEngine' || hold?.reason === 'RunPaused')
+    return { reason: hold.reason, message: `${counted} ${hold.message}` };
   if (retrying > 0) return { reason: 'RetryScheduled', message: counted };
   return { reason: hold?.reason ?? 'Executing', message: counted };
 }

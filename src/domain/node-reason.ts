@@ -16,6 +16,9 @@ import { decideTrigger } from './trigger.ts';
 /** A start counts as under way after this time, whether or not Step Functions has confirmed it. */
 const STARTING_MS = 10_000;
 
+/** What holds up whatever could start in a paused run. */
+export const UNTIL_RESUMED = 'it starts once the run is resumed.';
+
 /** What is known about a node beside its status. */
 export interface NodeKnowledge {
   readonly story: NodeStory;
@@ -31,7 +34,10 @@ export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnow
   if (code === 'm' && map) return explainMap(scope, node, map);
   const { state, reason } = statusOf(code);
   if (state === 'PENDING') return { reason, message: pendingMessage(scope, node) };
-  if (state === 'QUEUED') return { reason, message: queuedMessage(scope, node) };
+  if (state === 'QUEUED') {
+    if (scope.run.state === 'PAUSED') return { reason: 'RunPaused', message: `Ready; ${UNTIL_RESUMED}` };
+    return { reason, message: queuedMessage(scope, node) };
+  }
   if (map) return { reason, message: mapEndMessage(scope, node, map, known) };
   return explainAttempts(scope, node, code, known);
 }
@@ -58,7 +64,7 @@ function explainAttempts(scope: RunScope, node: CompiledNode, code: NodeCode, kn
         ? explainFlight(scope, node, known.flight)
         : { reason, message: `Attempt ${known.story.attempts.at(-1)?.attempt ?? 1} is under way.` };
     case 'RETRY_WAIT':
-      return { reason, message: retryMessage(node, known) };
+      return { reason, message: retryMessage(scope, node, known) };
     default:
       return { reason, message: finalMessage(scope, node, code, known) };
   }
@@ -99,10 +105,11 @@ function queuedMessage({ run }: RunScope, node: CompiledNode): string {
   return `Ready; it starts when the run has room for another attempt.${limit}`;
 }
 
-function retryMessage(node: CompiledNode, { flight, error }: NodeKnowledge): string {
+function retryMessage({ run }: RunScope, node: CompiledNode, { flight, error }: NodeKnowledge): string {
   if (!flight) return 'Waits for its next attempt.';
   const failed = `Attempt ${flight.attempt} failed${error ? ` (${errorInWords(error)})` : ''}`;
-  return `${failed}; attempt ${flight.attempt + 1} of ${node.retry.maxAttempts} starts at ${toIsoTime(flight.pollAt)}.`;
+  const paused = run.state === 'PAUSED' ? ', or later, when the run is resumed' : '';
+  return `${failed}; attempt ${flight.attempt + 1} of ${node.retry.maxAttempts} starts at ${toIsoTime(flight.pollAt)}${paused}.`;
 }
 
 function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Explanation {

@@ -57,8 +57,6 @@ const STATUS = {
   k: { state: 'SKIPPED', reason: 'TriggerNotMet', standing: 'skipped' },
   B: { state: 'SKIPPED', reason: 'BranchNotChosen', standing: 'skipped' },
   U: { state: 'UPSTREAM_FAILED', reason: 'UpstreamFailed', standing: 'bad' },
-  // Bad for the rules below it, but not for the run: every failure above it was allowed.
-  u: { state: 'UPSTREAM_FAILED', reason: 'UpstreamFailed', standing: 'bad' },
 } as const satisfies Record<string, Status>;
 
 /** A letter of the vector. */

@@ -130,13 +130,14 @@ export function explainRun(
 function explainRunning(scope: RunScope, counts: ReadonlyMap<NodeState, number>) {
   const { run } = scope;
   const waiting = waitingForEngine(scope);
-  if (run.flights.length === 0 && waiting.length > 0) {
+  if (run.state !== 'PAUSED' && run.flights.length === 0 && waiting.length > 0) {
     const engines = [...new Set(waiting.map((node) => node.engine))];
     const message = `no engines available to handle pipeline: ${listInWords(waiting.map(({ id }) => id))} needs ${listInWords(engines)}`;
     return { reason: 'NoEngine' as const, message };
   }
   const bad = firstBadInWords(scope);
-  const message = `${overCount(run)} of ${countInWords(run.nodes.length, 'node')} are over: ${countsInWords(counts)}.`;
+  const paused = run.state === 'PAUSED' ? 'Paused: nothing starts until it is resumed. ' : '';
+  const message = `${paused}${overCount(run)} of ${countInWords(run.nodes.length, 'node')} are over: ${countsInWords(counts)}.`;
   return { reason: run.reason, message: bad ? `${message} ${bad}` : message };
 }
 

@@ -9,7 +9,7 @@ import type { Json } from './json.ts';
 import { expandMap, isMapFailing, settleItem } from './maps.ts';
 import { byteOf, type NodeCode, statusOf } from './node-status.ts';
 import type { ErrorInfo, Flight, MapState } from './run.ts';
-import { decideTrigger, type UpstreamCounts } from './trigger.ts';
+import { decideTrigger, skipsEarly, type UpstreamCounts } from './trigger.ts';
 
 const PENDING = byteOf('p');
 const READY = byteOf('q');
@@ -30,12 +30,14 @@ export function markBeginnings(draft: Draft): void {
  * are still to come, so one pass settles every consequence.
  */
 export function sweep(draft: Draft): void {
+  const isPaused = draft.state === 'PAUSED';
   let left = draft.options.maxDecisions;
   for (let index = 0; index < draft.nodes.length; index++) {
     // Most nodes of a large run are not concerned: what two bytes tell need not be looked up in ten thousand objects.
     if (draft.dirty[index] === 0 && !isOnItsWay(draft.nodes[index])) continue;
     const node = draft.pipeline.nodes[index] as CompiledNode;
     if (draft.dirty[index] === 1 && draft.nodes[index] === PENDING) applyTrigger(draft, node);
+    if (isPaused) continue;
     if (isStartable(draft, index)) left -= advance(draft, node, left);
     if (isQueued(draft.nodes[index])) keepWaiting(draft, node);
   }
@@ -63,10 +65,10 @@ function applyTrigger(draft: Draft, node: CompiledNode): void {
       decideNode(draft, node.index, 'q');
       return;
     case 'skip':
-      decideNode(draft, node.index, node.upstreams.some((up) => isUnchosen(draft, up, node.index)) ? 'B' : 'k');
+      decideNode(draft, node.index, isSkippedByBranch(draft, node) ? 'B' : 'k');
       return;
     case 'upstreamFailed':
-      decideNode(draft, node.index, upstreamFailedCode(draft, node));
+      decideNode(draft, node.index, 'U');
   }
 }
 
@@ -80,14 +82,10 @@ function countUpstreams(draft: Draft, node: CompiledNode): UpstreamCounts {
   return counts;
 }
 
-/** Whether the failures above a node were all allowed, in which case it does not fail the run either. */
-function upstreamFailedCode(draft: Draft, node: CompiledNode): NodeCode {
-  for (const upstream of node.upstreams) {
-    const byte = draft.nodes[upstream] as number;
-    if (statusOf(byte).standing !== 'bad' || byte === byteOf('u')) continue;
-    if (!(draft.pipeline.nodes[upstream] as CompiledNode).allowFailure) return 'U';
-  }
-  return 'u';
+/** Whether a branch that chose other ways is why a node is skipped. Of a rule that skips early, the order tells no more. */
+function isSkippedByBranch(draft: Draft, node: CompiledNode): boolean {
+  if (skipsEarly(node.trigger) && node.upstreams.length > 1) return false;
+  return node.upstreams.some((up) => isUnchosen(draft, up, node.index));
 }
 
 /** A node that waits keeps its place until its limit is over (C37, C97). */

@@ -4,6 +4,7 @@
  * step that decided it; the outcome does not depend on the order of the facts.
  */
 import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd } from './attempts.ts';
+import { applyPause } from './control.ts';
 import {
   DEFAULT_STEP_OPTIONS,
   type Draft,
@@ -73,14 +74,17 @@ export function step(
   const draft = toDraft(pipeline, run, facts, clock, options);
   let output: Json | undefined;
   if (!isRunOver(run.state)) {
-    if (run.state === 'QUEUED' && !facts.stop) begin(draft);
+    if (run.state === 'QUEUED' && facts.command?.kind !== 'stop') begin(draft);
     for (const result of facts.results ?? []) applyResult(draft, result);
     for (const observation of facts.observations ?? []) applyObservation(draft, observation);
     for (const answer of facts.answers ?? []) applyAnswer(draft, answer);
     applyDeadlines(draft);
     orderStop(draft);
     orderFailFast(draft);
-    if (!draft.stop) sweep(draft);
+    if (!draft.stop) {
+      if (!isSettled(draft)) applyPause(draft);
+      sweep(draft);
+    }
     orderFailFast(draft);
     if (draft.stop) carryOutStop(draft, draft.stop);
     output = finish(draft);
@@ -100,8 +104,9 @@ function begin(draft: Draft): void {
 function orderStop(draft: Draft): void {
   if (draft.stop || isSettled(draft)) return;
   const deadline = runDeadlineOf(draft.pipeline, draft.before);
-  if (draft.facts.stop) {
-    draft.stop = { kind: 'user', at: draft.now, ...(draft.facts.stop.by !== undefined && { by: draft.facts.stop.by }) };
+  const { command } = draft.facts;
+  if (command?.kind === 'stop') {
+    draft.stop = { kind: 'user', at: draft.now, ...(command.by !== undefined && { by: command.by }) };
   } else if (deadline !== undefined && draft.now >= deadline) draft.stop = { kind: 'timeout', at: draft.now };
 }
 
@@ -158,10 +163,13 @@ function isSettled(draft: Draft): boolean {
   return true;
 }
 
-/** FAILED, TIMED_OUT, ABORTED from outside or UPSTREAM_FAILED, unless the failure behind it was allowed. */
+/**
+ * FAILED, TIMED_OUT or ABORTED from outside, unless that is allowed. UPSTREAM_FAILED adds nothing: somewhere above such
+ * a node stands the failure behind it, and it is bad for the run unless it is allowed.
+ */
 function isBadForRun(draft: Draft, node: CompiledNode): boolean {
   const byte = draft.nodes[node.index] as number;
-  return statusOf(byte).standing === 'bad' && byte !== byteOf('u') && !node.allowFailure;
+  return statusOf(byte).standing === 'bad' && byte !== byteOf('U') && !node.allowFailure;
 }
 
 function succeed(draft: Draft): Json | undefined {

@@ -16,6 +16,11 @@ export interface UpstreamCounts {
 /** What a rule says: not yet, run the node, skip it, or fail it for its upstreams. */
 export type TriggerDecision = 'wait' | 'run' | 'skip' | 'upstreamFailed';
 
+/** Whether a rule may skip a node before all its upstreams are over, so that which of them are depends on their order. */
+export function skipsEarly(rule: TriggerRule): boolean {
+  return rule === 'none_skipped' || rule === 'all_failed';
+}
+
 /** Applies a rule. A root (no upstreams) runs whatever its rule. */
 export function decideTrigger(rule: TriggerRule, counts: UpstreamCounts): TriggerDecision {
   if (counts.total === 0) return 'run';

@@ -10,6 +10,19 @@ import { ApiProblem, isProblemCode } from './problem.ts';
 /** Longest body (bytes), definitions apart. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
+/** What may be wrong with a JSON body. */
+export const BODY_PROBLEMS = [
+  'INVALID_JSON',
+  'INVALID_UNICODE',
+  'DUPLICATE_KEY',
+  'NUMBER_OUT_OF_RANGE',
+  'TOO_DEEP',
+  'FORBIDDEN_KEY',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INVALID_REQUEST',
+] as const;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The media type of a body without its parameters, in lower case; the default where none is named. */

@@ -1,3 +1,4 @@
+import { pauseRunRoute, resumeRunRoute, stopRunRoute } from './control-routes.ts';
 import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
 import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
 import {
@@ -8,7 +9,7 @@ import {
   validateRoute,
 } from './pipeline-routes.ts';
 import type { Route } from './route.ts';
-import { getRunOutputRoute, getRunRoute, listRunsRoute, startRunRoute, stopRunRoute } from './run-routes.ts';
+import { getRunOutputRoute, getRunRoute, listRunsRoute, startRunRoute } from './run-routes.ts';
 import { explainRoute, getHistoryRoute } from './story-routes.ts';
 import { healthRoute, openApiRoute } from './system-routes.ts';
 
@@ -31,6 +32,8 @@ export const ROUTES: readonly Route[] = [
   getHistoryRoute,
   explainRoute,
   stopRunRoute,
+  pauseRunRoute,
+  resumeRunRoute,
   healthRoute,
   openApiRoute(() => ROUTES),
 ];

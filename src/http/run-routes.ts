@@ -1,42 +1,27 @@
-/** Runs: start, list, get, stop. */
+/** Runs: start, list, get. */
 import * as z from 'zod';
 import { NAME_PATTERN } from '#domain/definition-schema.ts';
-import { isRunId } from '#domain/execution-name.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
 import type { Json } from '#domain/json.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import type { RunHeader } from '#ports/index.ts';
-import type { PassOutcome } from '#scheduler/pass.ts';
 import { inputErrorsInWords, type StartOutcome, startRun } from '#scheduler/start-run.ts';
-import { stopRun } from '#scheduler/stop-run.ts';
 import { jsonResponse } from './api-message.ts';
-import { emptyRequestSchema, pageSchema } from './field-schemas.ts';
+import { pageSchema } from './field-schemas.ts';
 import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { waitSchema } from './parameter-schemas.ts';
 import { pipelineNotFound } from './pipeline-routes.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
-import { readJsonBody } from './request-body.ts';
+import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type QueryParameter } from './route.ts';
-import { readRunView, readScope, runNotFound, scopeOf } from './run-reading.ts';
-import { runLineSchema, runSchema, startRequestSchema, stopAnswerSchema } from './run-schemas.ts';
+import { readRunView, readScope, scopeOf } from './run-reading.ts';
+import { runLineSchema, runSchema, startRequestSchema } from './run-schemas.ts';
 
 /** Time between two looks at a run that somebody waits for (ms). */
 const WAIT_STEP_MS = 250;
-
-const BODY_PROBLEMS = [
-  'INVALID_JSON',
-  'INVALID_UNICODE',
-  'DUPLICATE_KEY',
-  'NUMBER_OUT_OF_RANGE',
-  'TOO_DEEP',
-  'FORBIDDEN_KEY',
-  'BODY_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'INVALID_REQUEST',
-] as const;
 
 /** `POST /v1/pipelines/{name}/runs` */
 export const startRunRoute = defineRoute({
@@ -222,49 +207,4 @@ async function untilOver(deps: ApiDeps, scope: RunScope, seconds: number): Promi
     current = await readScope(deps, scope.run.id);
   }
   return current;
-}
-
-/** `POST /v1/runs/{runId}/stop` */
-export const stopRunRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/runs/{runId}/stop',
-  operationId: 'stopRun',
-  summary: 'Stops a run; answers once that is committed',
-  body: { mediaTypes: ['application/json'], schema: emptyRequestSchema, required: false },
-  answers: {
-    202: {
-      description: 'Accepted: the run ends ABORTED, or FAILED if a node was bad before',
-      schema: stopAnswerSchema,
-    },
-    200: { description: 'It is being stopped already, or was over before', schema: stopAnswerSchema },
-  },
-  problems: [...BODY_PROBLEMS, 'RUN_NOT_FOUND', 'BUSY', 'DAMAGED_RUN', 'NEWER_RUN'],
-  async handle({ deps, request, pathPart }) {
-    const runId = pathPart('runId');
-    readJsonBody(request, emptyRequestSchema);
-    if (!isRunId(runId)) throw runNotFound(runId);
-    const { run, stop } = stoppedRun(await stopRun(deps, runId, request.by), runId);
-    const view = await readRunView(deps, await scopeOf(deps, run));
-    return jsonResponse(stop === 'accepted' ? 202 : 200, { ...STOP_ANSWERS[stop], run: view });
-  },
-});
-
-const STOP_ANSWERS = {
-  accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
-  already: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
-  over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
-} as const;
-
-function stoppedRun(outcome: PassOutcome, runId: string) {
-  switch (outcome.kind) {
-    case 'missing':
-      throw runNotFound(runId);
-    case 'busy':
-      throw new ApiProblem('BUSY', 'Others keep changing this run; try again.', { headers: { 'retry-after': '1' } });
-    case 'damaged':
-    case 'newer':
-      throw outcome.error;
-    case 'done':
-      return { run: outcome.run, stop: outcome.stop ?? 'over' };
-  }
 }

@@ -55,14 +55,14 @@ export const runLineSchema = z
   })
   .meta({ id: 'RunLine' });
 
-/** What became of a stop. */
-export const stopAnswerSchema = z
+/** What became of a command to a run: stop, pause, resume. */
+export const commandAnswerSchema = z
   .strictObject({
-    outcome: z.enum(['ACCEPTED', 'ALREADY_STOPPING', 'ALREADY_FINISHED']),
+    outcome: z.enum(['ACCEPTED', 'ALREADY_STOPPING', 'ALREADY_PAUSED', 'NOT_PAUSED', 'ALREADY_FINISHED']),
     message: z.string(),
     run: runSchema,
   })
-  .meta({ id: 'StopAnswer' });
+  .meta({ id: 'CommandAnswer' });
 
 /** Tags of a run: a key is up to 128 characters without a colon, since `tag=key:value` filters by them. */
 export const tagsSchema = z

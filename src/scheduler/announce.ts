@@ -59,7 +59,8 @@ function nodesTold(pipeline: CompiledPipeline, run: RunRecord): { [key: string]:
     fresh.flatMap(({ nodes, items, attempt }) => nodes.map((node) => [node, items ? 0 : attempt] as const)),
   );
   const nodes = [...attempts].slice(0, MAX_NODES_TOLD).map(([node, attempt]) => {
-    const { state, reason } = statusOf(run.nodes.charCodeAt(node));
+    const { state, reason: asEver } = statusOf(run.nodes.charCodeAt(node));
+    const reason = state === 'QUEUED' && run.state === 'PAUSED' ? 'RunPaused' : asEver;
     return { id: (pipeline.nodes[node] as CompiledNode).id, state, reason, attempt };
   });
   const isPartial = attempts.size > nodes.length || (run.decisions[0]?.rev ?? 0) > run.announced.rev + 1;

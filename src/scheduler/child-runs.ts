@@ -11,6 +11,7 @@ import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { childRunId } from '#domain/run-id.ts';
 import type { ExecutionSeen, Executions } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { STOPPED_BY_PARENT } from './parent-run.ts';
 import { runPass } from './pass.ts';
 import { inputErrorsInWords, startRun } from './start-run.ts';
 
@@ -32,8 +33,10 @@ export function withChildRuns(deps: PassDeps): PassDeps {
     executions: {
       start: (arn, name, input) =>
         arn === CHILD_RUNS_ARN ? children().start(arn, name, input) : executions.start(arn, name, input),
-      describe: (arn, name) =>
-        arn === CHILD_RUNS_ARN ? children().describe(arn, name) : executions.describe(arn, name),
+      describe: (arn, name, urgency) =>
+        arn === CHILD_RUNS_ARN ? children().describe(arn, name) : executions.describe(arn, name, urgency),
+      listRunning: (arn, pageLimit) =>
+        arn === CHILD_RUNS_ARN ? children().listRunning(arn) : executions.listRunning(arn, pageLimit),
       stop: (arn, name, reason) =>
         arn === CHILD_RUNS_ARN ? children().stop(arn, name, reason) : executions.stop(arn, name, reason),
     },
@@ -50,8 +53,9 @@ function createChildRuns(deps: PassDeps): Executions {
       const child = await deps.runs.readRun(childRunId(keyOf(name)));
       return child ? seen(deps, child) : { kind: 'missing' };
     },
+    listRunning: async () => ({ kind: 'unanswered', message: 'runs are looked at one by one' }),
     async stop(_arn, name) {
-      const outcome = await runPass(deps, childRunId(keyOf(name)), { stop: { by: 'its parent' } });
+      const outcome = await runPass(deps, childRunId(keyOf(name)), { command: STOPPED_BY_PARENT });
       if (outcome.kind === 'missing') return 'missing';
       return outcome.kind === 'done' ? 'accepted' : 'unanswered';
     },

@@ -1,8 +1,12 @@
 /** What a child run has to do with the attempt, in its parent run, whose execution it is. */
 import { isFlightOf } from '#domain/draft.ts';
 import { toExecutionName } from '#domain/execution-name.ts';
+import type { UserCommand } from '#domain/facts.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import type { PassDeps } from './deps.ts';
+
+/** The order to stop that a parent run gives its child. */
+export const STOPPED_BY_PARENT: UserCommand = { kind: 'stop', by: 'its parent' };
 
 /**
  * Whether the parent's attempt still wants this run: asked before its first node is decided. A child that was

@@ -8,13 +8,14 @@
  */
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
+import { answerTo, type CommandAnswer } from '#domain/control.ts';
 import { flightKey } from '#domain/draft.ts';
 import { wakeAt } from '#domain/due.ts';
 import type { AttemptKey } from '#domain/execution-name.ts';
-import type { Evaluation, Facts } from '#domain/facts.ts';
+import type { Evaluation, Facts, UserCommand } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
-import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
+import { owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce } from './announce.ts';
@@ -23,7 +24,7 @@ import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
 import { storeList } from './map-lists.ts';
 import { rememberSuccesses } from './memo.ts';
-import { isStillWanted } from './parent-run.ts';
+import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
@@ -39,12 +40,12 @@ const LONGEST_DELAY_MS = 900_000;
 const HELD_DECISIONS = 20;
 const HELD_NODES = 100;
 
-/** What brings a pass: nothing but a ring, attempts to look at, ends of executions, or an order to stop. */
+/** What brings a pass: nothing but a ring, attempts to look at, ends of executions, or a command of a user. */
 export interface PassInput {
   readonly completions?: readonly Completion[];
   /** Attempts to look at though they are not due. */
   readonly looks?: readonly AttemptKey[];
-  readonly stop?: { readonly by?: string };
+  readonly command?: UserCommand;
 }
 
 /** How a pass ended. `busy`: others kept committing; the facts have to be brought again. */
@@ -54,8 +55,8 @@ export type PassOutcome =
   | {
       readonly kind: 'done';
       readonly run: RunRecord;
-      /** What became of an order to stop. */
-      readonly stop?: 'accepted' | 'already' | 'over';
+      /** What became of the command. */
+      readonly command?: CommandAnswer;
       /** Completions that could not be read in full now, and have to come again. */
       readonly unanswered: number;
     };
@@ -118,20 +119,20 @@ async function onePass(
   tally.polled += gathered.polled;
   tally.started += gathered.started;
   tally.stopped += gathered.stopped;
-  const order = input.stop ?? ((await isStillWanted(deps, run)) ? undefined : { by: 'its parent' });
+  const command = input.command ?? ((await isStillWanted(deps, run)) ? undefined : STOPPED_BY_PARENT);
   const facts: Facts = {
     engines: deps.engines,
     results: gathered.results,
     observations: gathered.observations,
     answers: gathered.answers,
-    ...(order && { stop: order }),
+    ...(command && { command }),
     ...(isOverdue && { announced: true }),
   };
   const reached = await advance(deps, reading, facts, tally);
   if (!reached) return undefined;
-  const stop = input.stop && stopAnswer(run, reached);
+  const answer = input.command && answerTo(input.command, run, reached);
   const unanswered = gathered.unanswered + tally.unfolded;
-  return { kind: 'done', run: reached, unanswered, ...(stop && { stop }) };
+  return { kind: 'done', run: reached, unanswered, ...(answer && { command: answer }) };
 }
 
 /**
@@ -165,12 +166,6 @@ async function readRun(deps: PassDeps, runId: string) {
     if (error instanceof DamagedRunError || error instanceof NewerRunError) return error;
     throw error;
   }
-}
-
-function stopAnswer(before: RunRecord, after: RunRecord): 'accepted' | 'already' | 'over' {
-  if (isRunOver(before.state)) return 'over';
-  if (before.stop) return 'already';
-  return after.stop?.kind === 'user' ? 'accepted' : 'over';
 }
 
 /** Decides, commits and carries out, again while carrying out gives facts; nothing where a commit was lost. */

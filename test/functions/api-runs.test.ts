@@ -257,6 +257,30 @@ describe('GET /v1/runs/{runId}', () => {
   });
 });
 
+describe('POST /v1/runs/{runId}/pause and …/resume', () => {
+  it('starts nothing while it is paused, goes on when it is resumed, and says what was so already', async () => {
+    const api = await withPipeline();
+    const { id } = (await api.post(RUNS)).body;
+    const by = 'arn:aws:iam::111122223333:user/ada';
+    const paused = await api.call('POST', `/v1/runs/${id}/pause`, { by });
+    expect([paused.status, paused.body.outcome, paused.body.run.state]).toEqual([202, 'ACCEPTED', 'PAUSED']);
+    expect(paused.body.run).toMatchObject({ reason: 'RunPaused', counts: { QUEUED: 1 } });
+    expect((await api.post(`/v1/runs/${id}/pause`)).body.outcome).toBe('ALREADY_PAUSED');
+    await api.settle();
+    expect(api.executions.started.size).toBe(0);
+    const { items } = (await api.get(`/v1/runs/${id}/explain`)).body;
+    expect(items).toMatchObject([{ state: 'QUEUED', reason: 'RunPaused', movedBy: 'Resume the run, or stop it.' }]);
+    const resumed = await api.post(`/v1/runs/${id}/resume`);
+    expect([resumed.status, resumed.body.outcome]).toEqual([202, 'ACCEPTED']);
+    expect((await api.post(`/v1/runs/${id}/resume`)).body.outcome).toBe('NOT_PAUSED');
+    await api.untilOver(id);
+    const late = await api.post(`/v1/runs/${id}/pause`);
+    expect([late.status, late.body.outcome, late.body.run.state]).toEqual([200, 'ALREADY_FINISHED', 'SUCCEEDED']);
+    const history = (await api.get(`/v1/runs/${id}/history`)).body.items;
+    expect(history).toContainEqual(expect.objectContaining({ state: 'PAUSED', by }));
+  });
+});
+
 describe('POST /v1/runs/{runId}/stop', () => {
   it('accepts a stop once, says so again, and says when the run was over before', async () => {
     const api = createApi(() => undefined);

@@ -198,9 +198,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what follows an allowed failure fails the run',
+    file: 'src/domain/step.ts',
+    from: " && byte !== byteOf('U') && !node.allowFailure",
+    to: ' && !node.allowFailure',
+  },
+  {
+    name: 'a paused run starts what is ready',
     file: STARTS,
-    from: "  return 'u';",
-    to: "  return 'U';",
+    from: '    if (isPaused) continue;\n',
+    to: '',
   },
   {
     name: 'a start that is asked for again evaluates its parameters at another time',

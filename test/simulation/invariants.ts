@@ -73,13 +73,17 @@ function checkStates(world: World, run: RunRecord): void {
     require(world, flying.has(node) === hasFlight, () => `node ${node} is ${state}, its flight says otherwise`);
   });
   const isFinal = isRunOver(run.state) && run.announced.state === run.state;
-  require(world, isFinal || run.dueAt !== undefined, () => `unfinished, and not due (${run.state})`);
+  // A paused run with nothing under way waits for a user alone, and costs nothing.
+  const sleeps = run.state === 'PAUSED' && run.announced.state === run.state;
+  const isAsleep = sleeps && run.flights.every(({ phase }) => phase === 'retry');
+  require(world, isFinal || isAsleep || run.dueAt !== undefined, () => `unfinished, and not due (${run.state})`);
 }
 
 /** Due early, never late: what has to be looked at, looked after or published is so in time. */
 function checkDue(world: World, run: RunRecord): void {
   const due = run.dueAt ?? Number.POSITIVE_INFINITY;
   for (const flight of run.flights) {
+    if (run.state === 'PAUSED' && flight.phase === 'retry') continue;
     require(world, due <= flight.pollAt, () =>
       `due ${due - flight.pollAt} ms after node ${flight.node} has to be looked at`);
   }
@@ -100,6 +104,9 @@ function checkChange(world: World, before: RunRecord, run: RunRecord): void {
     require(world, !known || flight.attempt >= known.attempt, () => `node ${flight.node} went back an attempt`);
     require(world, !run.stop || known?.attempt === flight.attempt, () => {
       return `attempt of node ${flight.node} decided together with a stop or after it`;
+    });
+    require(world, run.state !== 'PAUSED' || known?.attempt === flight.attempt, () => {
+      return `attempt of node ${flight.node} decided in a paused run`;
     });
   }
 }

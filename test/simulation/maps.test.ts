@@ -183,7 +183,56 @@ describe('a map whose functions crash', () => {
   });
 });
 
+describe('a map whose run is paused', () => {
+  const items = Array.from({ length: 6 }, (_, at) => at);
+  const scenario = mapScenario(
+    { items, maxConcurrency: 2 },
+    (id, attempt, item) =>
+      id === 'm' && item === 1 && attempt < 2 ? bad() : ok(item ?? 0, id === 'm' ? 5_000 : 1_000),
+    { retry: { maxAttempts: 2, intervalSeconds: 1 } },
+  );
+  const paused = { ...scenario, pauses: [{ fromMs: 7_500, toMs: 200_000 }] };
+
+  it('starts no item and no further attempt until it is resumed, and finishes those under way', async () => {
+    const { m, output, world } = await play(paused);
+    expect([m, output]).toEqual(['SUCCEEDED', items]);
+    const at = world.trace.starts.map((start) => start.at - world.beganAt);
+    expect(at.filter((time) => time > 7_500 && time < 200_000)).toEqual([]);
+    expect(at.filter((time) => time >= 200_000).length).toBeGreaterThan(0);
+  });
+
+  it('drops no item and starts none twice, at whatever await it dies', async () => {
+    for (const faults of [{}, { drop: true }] as const) {
+      const length = (await play(paused, faults)).world.trace.operations.length;
+      for (let at = 0; at < length + 5; at++) {
+        for (const when of ['before', 'after'] as const) {
+          const { m, output } = await play(paused, { ...faults, at: new Map([[at, { kind: 'kill', when }]]) });
+          expect([m, output], `${when} ${at}`).toEqual(['SUCCEEDED', items]);
+        }
+      }
+    }
+  });
+
+  it('stopped while it is paused leaves nothing behind, at whatever await it dies', async () => {
+    const stopped = { ...paused, stopAtMs: 60_000 };
+    const length = (await play(stopped)).world.trace.operations.length;
+    for (let at = 0; at < length + 5; at++) {
+      for (const when of ['before', 'after'] as const) {
+        const { run } = await play(stopped, { at: new Map([[at, { kind: 'kill', when }]]) });
+        expect(run.state).toBe('ABORTED');
+      }
+    }
+  });
+});
+
 describe('queueTimeoutSeconds', () => {
+  it('does not count the time that its run is paused', async () => {
+    const nodes = [node('a', [], { engine: 'gpu', queueTimeoutSeconds: 60 })];
+    const pauses = [{ fromMs: 30_000, toMs: 90_000 }];
+    const { run } = await play({ name: 'queue', definition: { name: 'queue', nodes }, pauses });
+    expect([run.state, ((run.endedAt ?? 0) - run.createdAt) / 1000]).toEqual(['FAILED', 150]);
+  });
+
   it('C97 ends a node that no engine takes in time, and tells its followers', async () => {
     const nodes = [node('a', [], { engine: 'gpu', queueTimeoutSeconds: 60 }), node('b', ['a'])];
     const { run } = await play({ name: 'queue', definition: { name: 'queue', nodes } });

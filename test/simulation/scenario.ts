@@ -22,6 +22,8 @@ export interface Scenario {
   readonly engineClockMs?: number;
   /** When a user stops the run (ms after its creation). */
   readonly stopAtMs?: number;
+  /** When a user pauses the run, and when one goes on with it (ms after its creation). */
+  readonly pauses?: readonly { readonly fromMs: number; readonly toMs: number }[];
   /** Pipelines that nodes of the engine `pipeline` start. */
   readonly children?: readonly PipelineDefinition[];
   /** When the engine `lambda` is registered (ms after the run's creation). @default before */

@@ -83,4 +83,21 @@ export const SCENARIOS: readonly (Scenario & { readonly expected?: Expected })[]
       id === 'x' ? failure('Broken') : { durationMs: 600_000, end: { status: 'SUCCEEDED', output: '{}' } },
     expected: { state: 'FAILED', nodes: 'Fff' },
   },
+  {
+    name: 'pause and resume',
+    definition: {
+      name: 'pause',
+      nodes: [node('a'), node('b', [], { retry: { maxAttempts: 2, intervalSeconds: 5 } }), node('c', ['a', 'b'])],
+    },
+    script: (id, attempt) => (id === 'b' && attempt === 1 ? failure('Flaky') : undefined),
+    pauses: [{ fromMs: 500, toMs: 90_000 }],
+    expected: { state: 'SUCCEEDED', nodes: 'SSS' },
+  },
+  {
+    name: 'stop while paused',
+    definition: { name: 'pausestop', nodes: [node('a'), node('b', ['a'])] },
+    script: () => ({ durationMs: 20_000, end: { status: 'SUCCEEDED', output: '{}' } }),
+    pauses: [{ fromMs: 500, toMs: 400_000 }],
+    stopAtMs: 200_000,
+  },
 ];

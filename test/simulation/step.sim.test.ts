@@ -55,7 +55,7 @@ function tell(plan: Plan, telling: Telling): Told {
   const letters = plan.nodes.map((_, place) => run.nodes[pipeline.indexOf.get(telling.idOf(place)) as number]);
   // Whether all failures above it were allowed is not told of a node, and only matters where the run has no other. Why
   // a node is skipped is told by what was known when its rule could decide: of several reasons, the first.
-  return { run, letters: letters.join('').replaceAll('u', 'U').replaceAll('B', 'k') };
+  return { run, letters: letters.join('').replaceAll('B', 'k') };
 }
 
 /** Some of the attempts under way end. */

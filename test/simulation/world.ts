@@ -12,14 +12,15 @@ import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
-import type { EngineFact } from '#domain/facts.ts';
+import type { EngineFact, UserCommand } from '#domain/facts.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
+import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
-import { stopRun } from '#scheduler/stop-run.ts';
+
 import { runTick } from '#scheduler/tick.ts';
 import { type Faults, InjectedFailure } from './faults.ts';
 import { checkFinally } from './final-invariants.ts';
@@ -82,7 +83,8 @@ export class World {
   private readonly ends: { readonly at: number; readonly execution: MemoryExecution; readonly end: ExecutionEnd }[] =
     [];
   private nextTickAt: number;
-  private stopAt: number | undefined;
+  /** What one user asks for, in order, and what another one does. */
+  private readonly users: { at: number; readonly kind: UserCommand['kind'] }[][] = [[], []];
   private forgetAt: number | undefined;
   private broken: unknown;
 
@@ -110,13 +112,16 @@ export class World {
 
   /** Creates the run and plays until it is over and nothing is left to do, or `maxTicks` have passed. */
   async play(maxTicks = (60 * TICK_MS) / this.options.tickMs): Promise<void> {
-    const { definition, stopAtMs } = this.scenario;
+    const { definition, stopAtMs, pauses = [] } = this.scenario;
     await this.pipelines.putDefinition(this.pipeline.name, 'incarnation', 'rev1', definition, this.now);
     this.run = newRun(this.pipeline, this.now);
     for (const child of this.scenario.children ?? []) await this.putPipeline(child);
     await this.runs.putValue(this.run, 'input', '{}');
     await this.runs.createRun(this.run);
-    if (stopAtMs !== undefined) this.stopAt = this.now + stopAtMs;
+    if (stopAtMs !== undefined) this.users[0]?.push({ at: this.now + stopAtMs, kind: 'stop' });
+    for (const { fromMs, toMs } of pauses) {
+      this.users[1]?.push({ at: this.now + fromMs, kind: 'pause' }, { at: this.now + toMs, kind: 'resume' });
+    }
     this.mailbox.send(JSON.stringify({ kind: 'ring', run: this.run.id }), 0);
     while (this.ticks < maxTicks && !this.isQuiet()) {
       await this.once();
@@ -139,7 +144,7 @@ export class World {
 
   private isQuiet(): boolean {
     if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
-    if (this.stopAt !== undefined || this.ends.length > 0) return false;
+    if (this.users.some((user) => user.length > 0) || this.ends.length > 0) return false;
     return this.runs.all().every((run) => run.dueAt === undefined);
   }
 
@@ -165,7 +170,8 @@ export class World {
   private async pass(atMost = Number.POSITIVE_INFINITY): Promise<void> {
     const times = [this.nextTickAt, this.mailbox.nextAt(), this.operations.nextWakeAt()];
     times.push(...this.ends.map((end) => end.at));
-    for (const time of [this.stopAt, this.forgetAt]) if (time !== undefined) times.push(time);
+    times.push(...this.users.map(([next]) => next?.at ?? Number.POSITIVE_INFINITY));
+    if (this.forgetAt !== undefined) times.push(this.forgetAt);
     this.now = Math.max(this.now, Math.min(atMost, ...times));
     await this.operations.wake();
     for (const end of this.ends.splice(0)) {
@@ -173,10 +179,7 @@ export class World {
       else this.ends.push(end);
     }
     if (this.forgetAt !== undefined && this.forgetAt <= this.now) this.forget();
-    if (this.stopAt !== undefined && this.stopAt <= this.now) {
-      this.stopAt = undefined;
-      await this.stop();
-    }
+    for (const user of this.users) await this.giveCommand(user);
     if (this.nextTickAt <= this.now) {
       this.nextTickAt += this.options.tickMs;
       this.ticks += 1;
@@ -205,19 +208,24 @@ export class World {
     });
   }
 
-  /** A user stops the run; a client whose call died asks again, as the command line would. */
-  private async stop(): Promise<void> {
+  /** Users give their commands, each in its turn; a client whose call died asks again, as the command line would. */
+  private async giveCommand(user: { at: number; readonly kind: UserCommand['kind'] }[]): Promise<void> {
+    const [next] = user;
+    if (!next || next.at > this.now) return;
+    const { kind } = next;
+    next.at = Number.POSITIVE_INFINITY;
     const askAgain = () => {
-      this.stopAt = this.now + 1_000;
+      next.at = this.now + 1_000;
     };
-    await this.invoke({ what: 'stop', messages: [], onDeath: askAgain }, async (deps) => {
-      const outcome = await stopRun(deps, this.run?.id ?? '', 'user').catch((error: unknown) => {
-        this.onTrouble('stop', error);
+    await this.invoke({ what: kind, messages: [], onDeath: askAgain }, async (deps) => {
+      const outcome = await commandRun(deps, this.run?.id ?? '', kind, 'user').catch((error: unknown) => {
+        this.onTrouble(kind, error);
         return { kind: 'busy' as const };
       });
-      const isUsers = outcome.kind === 'done' && outcome.run.stop?.kind === 'user';
-      if (isUsers && outcome.stop !== 'over') this.stopAccepted ??= this.now;
-      else if (outcome.kind === 'busy') askAgain();
+      if (outcome.kind === 'busy') return askAgain();
+      user.shift();
+      const isStopped = outcome.kind === 'done' && outcome.run.stop?.kind === 'user';
+      if (kind === 'stop' && isStopped && outcome.command !== 'over') this.stopAccepted ??= this.now;
     });
   }
 

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import {
+  commandShape,
   explanationShape,
   historyShape,
   nodeShape,
   pipelineShape,
   runLineShape,
   runShape,
-  stopShape,
 } from '../../src/cli/api-shapes.ts';
+import { commandLine } from '../../src/cli/control-commands.ts';
 import { explanationLines } from '../../src/cli/explain-command.ts';
 import { historyLines } from '../../src/cli/history-command.ts';
 import { nodeTable } from '../../src/cli/node-table.ts';
 import { pipelineLines, pipelineTable } from '../../src/cli/pipelines-command.ts';
 import { runTable } from '../../src/cli/runs-command.ts';
 import { statusLines } from '../../src/cli/status-command.ts';
-import { stopLine } from '../../src/cli/stop-command.ts';
 import { screen } from './cli-capture.ts';
 
 const START = Date.parse('2026-11-30T12:00:00.000Z');
@@ -252,14 +252,14 @@ describe('historyLines', () => {
   });
 });
 
-describe('stopLine', () => {
+describe('commandLine', () => {
   it('says what became of the stop', () => {
-    const stopped = stopShape.parse({
+    const stopped = commandShape.parse({
       outcome: 'ACCEPTED',
       message: 'Nothing of the run starts from now on.',
       run: { ...run, state: 'STOPPING' },
     });
-    expect(stopLine(stopped, screen().style)).toBe(
+    expect(commandLine(stopped, screen().style)).toBe(
       'Run 4nwee6vv6paa4bafu3kgiuidb3 is STOPPING: Nothing of the run starts from now on.',
     );
   });

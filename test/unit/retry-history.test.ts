@@ -53,7 +53,7 @@ function endsOfAttempts(run: RunRecord): (string | undefined)[] {
 
 describe('the history of a node that is retried', () => {
   it('keeps the end of an attempt that failed in the step that stopped the run', () => {
-    const run = failedWith({ maxAttempts: 3 }, { stop: {} });
+    const run = failedWith({ maxAttempts: 3 }, { command: { kind: 'stop' } });
     expect(run).toMatchObject({ state: 'ABORTED', nodes: 'A' });
     expect(endsOfAttempts(run)).toEqual(['w']);
   });

@@ -68,7 +68,7 @@ const run: fc.Arbitrary<RunRecord> = fc.record(
     tags: fc.array(fc.tuple(text, text), { maxLength: 3 }),
     inputHash: text,
     nodes: fc
-      .array(fc.constantFrom('p', 'q', 'r', 'S', 'F', 'u'), { maxLength: 50 })
+      .array(fc.constantFrom('p', 'q', 'r', 'S', 'F', 'U'), { maxLength: 50 })
       .map((letters) => letters.join('')),
     machines: fc.array(text, { maxLength: 2 }),
     flights: fc.array(flight, { maxLength: 5 }),

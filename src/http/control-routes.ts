@@ -1,0 +1,103 @@
+/** What users ask of a run: stop, pause, resume. Each is answered once it is committed. */
+
+import type { CommandAnswer } from '#domain/control.ts';
+import { isRunId } from '#domain/execution-name.ts';
+import type { UserCommand } from '#domain/facts.ts';
+import { commandRun } from '#scheduler/command-run.ts';
+import type { PassOutcome } from '#scheduler/pass.ts';
+import { jsonResponse } from './api-message.ts';
+import { emptyRequestSchema } from './field-schemas.ts';
+import { ApiProblem } from './problem.ts';
+import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
+import { defineRoute, type Route } from './route.ts';
+import { readRunView, runNotFound, scopeOf } from './run-reading.ts';
+import { commandAnswerSchema } from './run-schemas.ts';
+
+interface Answer {
+  readonly outcome: string;
+  readonly message: string;
+}
+
+/** What is answered to each command, by what became of it. */
+const ANSWERS: Record<UserCommand['kind'], Record<CommandAnswer, Answer>> = {
+  stop: {
+    accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
+    already: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
+    stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
+    over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+  },
+  pause: {
+    accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts until it is resumed; what runs finishes.' },
+    already: { outcome: 'ALREADY_PAUSED', message: 'The run is paused already.' },
+    stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped; it cannot be paused.' },
+    over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+  },
+  resume: {
+    accepted: { outcome: 'ACCEPTED', message: 'The run goes on.' },
+    already: { outcome: 'NOT_PAUSED', message: 'The run is not paused.' },
+    stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped; it cannot be resumed.' },
+    over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+  },
+};
+
+/** `POST /v1/runs/{runId}/stop` */
+export const stopRunRoute = commandRoute('stop', {
+  summary: 'Stops a run; answers once that is committed',
+  accepted: 'Accepted: the run ends ABORTED, or FAILED if a node was bad before',
+  already: 'It is being stopped already, or was over before',
+});
+
+/** `POST /v1/runs/{runId}/pause` */
+export const pauseRunRoute = commandRoute('pause', {
+  summary: 'Pauses a run: nothing starts, what runs finishes',
+  accepted: 'Accepted: the run is PAUSED until it is resumed or stopped',
+  already: 'It is paused already, is being stopped, or was over before',
+});
+
+/** `POST /v1/runs/{runId}/resume` */
+export const resumeRunRoute = commandRoute('resume', {
+  summary: 'Goes on with a paused run',
+  accepted: 'Accepted: the run goes on',
+  already: 'It is not paused, is being stopped, or was over before',
+});
+
+function commandRoute(
+  kind: UserCommand['kind'],
+  words: { readonly summary: string; readonly accepted: string; readonly already: string },
+): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `/v1/runs/{runId}/${kind}`,
+    operationId: `${kind}Run`,
+    summary: words.summary,
+    body: { mediaTypes: ['application/json'], schema: emptyRequestSchema, required: false },
+    answers: {
+      202: { description: words.accepted, schema: commandAnswerSchema },
+      200: { description: words.already, schema: commandAnswerSchema },
+    },
+    problems: [...BODY_PROBLEMS, 'RUN_NOT_FOUND', 'BUSY', 'DAMAGED_RUN', 'NEWER_RUN'],
+    async handle({ deps, request, pathPart }) {
+      const runId = pathPart('runId');
+      readJsonBody(request, emptyRequestSchema);
+      if (!isRunId(runId)) throw runNotFound(runId);
+      const { run, answer } = commandedRun(await commandRun(deps, runId, kind, request.by), runId);
+      const view = await readRunView(deps, await scopeOf(deps, run));
+      return jsonResponse(answer === 'accepted' ? 202 : 200, { ...ANSWERS[kind][answer], run: view });
+    },
+  });
+}
+
+/** The run after a command, and what became of that. */
+function commandedRun(outcome: PassOutcome, runId: string) {
+  switch (outcome.kind) {
+    case 'missing':
+      throw runNotFound(runId);
+    case 'busy':
+      throw new ApiProblem('BUSY', 'Others keep changing this run; try again.', { headers: { 'retry-after': '1' } });
+    case 'damaged':
+    case 'newer':
+      throw outcome.error;
+    case 'done':
+      return { run: outcome.run, answer: outcome.command ?? ('over' as const) };
+  }
+}
