@@ -148,6 +148,24 @@ export type ExecutionSeen =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unanswered'; readonly message: string };
 
+/** What ListExecutions says of a state machine. */
+export type RunningListed =
+  | {
+      readonly kind: 'listed';
+      /**
+       * When the executions that run were started, by their names (ms since the epoch). One that is in it was running a
+       * moment ago; one that is not may run all the same, since a list lags, and ends at its last page.
+       */
+      readonly startedAt: ReadonlyMap<string, number>;
+    }
+  | { readonly kind: 'unanswered'; readonly message: string };
+
+/**
+ * For whom a call is made. A `sweep` can wait for the next tick, and leaves a part of the quota to those that others
+ * wait for.
+ */
+export type CallUrgency = 'prompt' | 'sweep';
+
 /** Step Functions. An execution is named by its state machine's ARN and its own name. */
 export interface Executions {
   start(
@@ -159,7 +177,13 @@ export interface Executions {
     | { readonly kind: 'later'; readonly message: string }
     | { readonly kind: 'refused'; readonly message: string }
   >;
-  describe(stateMachineArn: string, name: string): Promise<ExecutionSeen>;
+  /** @param urgency `prompt` unless told otherwise */
+  describe(stateMachineArn: string, name: string, urgency?: CallUrgency): Promise<ExecutionSeen>;
+  /**
+   * Lists the executions that run, newest first: a call for each 1,000 of them, always a `sweep`.
+   * @param pageLimit how many calls at most; 1 unless told otherwise
+   */
+  listRunning(stateMachineArn: string, pageLimit?: number): Promise<RunningListed>;
   /** `accepted` also where it is over already. */
   stop(stateMachineArn: string, name: string, reason: string): Promise<'accepted' | 'missing' | 'unanswered'>;
 }

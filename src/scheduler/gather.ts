@@ -13,10 +13,11 @@ import {
 } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Flight, RunRecord } from '#domain/run.ts';
-import type { ExecutionSeen } from '#ports/index.ts';
+import type { CallUrgency, ExecutionSeen } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { executionInput } from './execution-input.ts';
+import { isListable, listRunning } from './listed-running.ts';
 import { resultOf, type StoreResult } from './stored-results.ts';
 
 /** Calls to Step Functions at the same time from one pass. */
@@ -86,48 +87,83 @@ export async function gather(
   };
   const isOwn = ({ nonce }: AttemptKey | Completion) => nonce === reading.run.nonce;
   const own = (brought.completions ?? []).filter(isOwn);
+  const untold = await takeCompletions(deps, reading, own, gathered);
+  const settled = new Set([...gathered.results, ...untold].map(flightKey));
   const looks = new Set((brought.looks ?? []).filter(isOwn).map(flightKey));
-  await pMap(own, (completion) => takeCompletion(deps, reading, completion, gathered), { concurrency: PARALLEL_CALLS });
-  const told = new Set(gathered.results.map(flightKey));
   const now = deps.clock.now();
-  const due = reading.run.flights.filter(
-    (flight) => !told.has(flightKey(flight)) && (isDue(reading.pipeline, flight, now) || isLooked(flight, looks)),
+  const open = reading.run.flights.filter((flight) => flight.phase !== 'retry' && !settled.has(flightKey(flight)));
+  const asked = open.filter((flight) => looks.has(flightKey(flight)));
+  const due = open.filter((flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now);
+  const rest = await sweep(deps, reading, due, gathered);
+  await pMap(
+    [...asked.map((flight) => [flight, 'prompt'] as const), ...rest.map((flight) => [flight, 'sweep'] as const)],
+    ([flight, urgency]) => look(deps, reading, flight, gathered, urgency),
+    { concurrency: PARALLEL_CALLS },
   );
-  await pMap(due, (flight) => look(deps, reading, flight, gathered), { concurrency: PARALLEL_CALLS });
   return gathered;
 }
 
-function isDue(pipeline: CompiledPipeline, flight: Flight, now: number): boolean {
-  if (flight.phase === 'retry') return false;
-  return flightDueAt(pipeline, flight) <= now;
-}
-
-function isLooked(flight: Flight, looks: ReadonlySet<number>): boolean {
-  return flight.phase !== 'retry' && looks.has(flightKey(flight));
-}
-
-async function takeCompletion(deps: PassDeps, reading: Reading, completion: Completion, gathered: Gathered) {
-  const { nonce, node, item, attempt, status, startedAt, endedAt } = completion;
-  const flight = reading.run.flights.find((one) => isFlightOf(one, completion));
-  const told = resultOf(completion);
-  if (told) {
-    gathered.results.push(await reading.storeResult(nonce, told));
-  } else if (status !== 'SUCCEEDED' && (status !== 'FAILED' || !flight)) {
-    gathered.results.push(await reading.storeResult(nonce, { node, item, attempt, status, startedAt, endedAt }));
-  } else if (flight) {
+/**
+ * Stores what completions tell.
+ * @returns the attempts whose execution had to be asked for the rest; none of them needs another look in this pass
+ */
+async function takeCompletions(
+  deps: PassDeps,
+  reading: Reading,
+  completions: readonly Completion[],
+  gathered: Gathered,
+): Promise<Flight[]> {
+  const untold = new Set<Flight>();
+  const store = async (completion: Completion) => {
+    const { nonce, node, item, attempt, status, startedAt, endedAt } = completion;
+    const told = resultOf(completion);
+    const flight = reading.run.flights.find((one) => isFlightOf(one, completion));
+    if (told) gathered.results.push(await reading.storeResult(nonce, told));
+    else if (status !== 'SUCCEEDED' && (status !== 'FAILED' || !flight)) {
+      gathered.results.push(await reading.storeResult(nonce, { node, item, attempt, status, startedAt, endedAt }));
+    } else if (flight) untold.add(flight);
+  };
+  await pMap(completions, store, { concurrency: PARALLEL_CALLS });
+  const ask = async (flight: Flight) => {
     gathered.polled += 1;
-    if ((await describe(deps, reading, flight, gathered)) !== 'ended') gathered.unanswered += 1;
+    if ((await describe(deps, reading, flight, gathered, 'prompt')) !== 'ended') gathered.unanswered += 1;
+  };
+  await pMap(untold, ask, { concurrency: PARALLEL_CALLS });
+  return [...untold];
+}
+
+/** Looks at many executions by a list, where that is worth it; gives those that it cannot answer for. */
+async function sweep(
+  deps: PassDeps,
+  reading: Reading,
+  due: readonly Flight[],
+  gathered: Gathered,
+): Promise<readonly Flight[]> {
+  const { pipeline, run, readAt } = reading;
+  const looks = due
+    .filter((flight) => isListable(pipeline, flight, readAt))
+    .map((flight) => ({ flight, stateMachineArn: machineOf(run, flight), name: nameOf(deps, run, flight) }));
+  const running = await listRunning(deps.executions, looks);
+  for (const [{ node, item, attempt }, startedAt] of running) {
+    gathered.observations.push({ node, item, attempt, seen: 'running', startedAt });
   }
+  return due.filter((flight) => !running.has(flight));
 }
 
 /** Looks at one execution: asks for its stop again, or for its start where there is no sign of it yet. */
-async function look(deps: PassDeps, reading: Reading, flight: Flight, gathered: Gathered): Promise<void> {
+async function look(
+  deps: PassDeps,
+  reading: Reading,
+  flight: Flight,
+  gathered: Gathered,
+  urgency: CallUrgency,
+): Promise<void> {
   gathered.polled += 1;
   if (flight.ending) {
     gathered.stopped += 1;
     await stopExecution(deps, reading.run, flight);
   }
-  const seen = await describe(deps, reading, flight, gathered);
+  const seen = await describe(deps, reading, flight, gathered, urgency);
   if (seen !== 'missing' || flight.ending || flight.confirmed) return;
   const answers = await startExecutions(deps, reading, [flight]);
   gathered.started += answers.length;
@@ -140,9 +176,11 @@ async function describe(
   reading: Reading,
   flight: Flight,
   gathered: Gathered,
+  urgency: CallUrgency,
 ): Promise<ExecutionSeen['kind']> {
   const { node, item, attempt } = flight;
-  const seen = await deps.executions.describe(machineOf(reading.run, flight), nameOf(deps, reading.run, flight));
+  const { run } = reading;
+  const seen = await deps.executions.describe(machineOf(run, flight), nameOf(deps, run, flight), urgency);
   if (seen.kind !== 'ended') {
     const startedAt = seen.kind === 'running' ? { startedAt: seen.startedAt } : {};
     gathered.observations.push({ node, item, attempt, seen: seen.kind, ...startedAt });

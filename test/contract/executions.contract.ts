@@ -69,6 +69,33 @@ export function describeExecutions(backend: string, open: () => Promise<Executio
       expect(await executions.stop(MACHINE, 'never', 'why')).toBe('missing');
     });
 
+    it('lists what runs of a state machine, with the time of its start', async () => {
+      expect(await executions.listRunning(MACHINE)).toEqual({ kind: 'listed', startedAt: new Map() });
+      for (const name of ['a', 'b', 'c', 'd']) await executions.start(MACHINE, name, '{}');
+      await executions.start(OTHER, 'e', '{}');
+      harness.end('b', { status: 'SUCCEEDED', output: '1' });
+      await executions.stop(MACHINE, 'c', 'why');
+      const startedAt = new Map([
+        ['a', CREATED],
+        ['d', CREATED],
+      ]);
+      expect(await executions.listRunning(MACHINE)).toEqual({ kind: 'listed', startedAt });
+    });
+
+    it('lists a thousand a page, and no more pages than are asked for', async () => {
+      const names = Array.from({ length: 2_500 }, (_, place) => `n${place}`);
+      for (const name of names) await executions.start(MACHINE, name, '{}');
+      for (const [pages, count] of [
+        [undefined, 1_000],
+        [2, 2_000],
+        [3, 2_500],
+        [9, 2_500],
+      ] as const) {
+        const listed = await executions.listRunning(MACHINE, pages);
+        expect(listed.kind === 'listed' && listed.startedAt.size).toBe(count);
+      }
+    });
+
     it('stops a running execution, and leaves one that is over as it is', async () => {
       await executions.start(MACHINE, 'a', '{}');
       expect(await executions.stop(MACHINE, 'a', 'why')).toBe('accepted');

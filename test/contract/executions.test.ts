@@ -52,6 +52,7 @@ function answerFrom({ started }: MemoryExecutions, { api, body }: ServiceCall): 
     }
     return { body: { executionArn: 'arn', startDate: CREATED / 1000 } };
   }
+  if (api === 'ListExecutions') return pageOf(started, body);
   const [account, machine, name] = String(body['executionArn']).split(/:execution:|:(?=[^:]*$)/);
   const execution = started.get(`${account}:stateMachine:${machine}/${name}`);
   if (!execution) return failure('ExecutionDoesNotExist', 'Execution Does Not Exist');
@@ -70,6 +71,24 @@ function answerFrom({ started }: MemoryExecutions, { api, body }: ServiceCall): 
       ...(execution.error && { error: execution.error.name, cause: execution.error.message }),
     },
   };
+}
+
+/** The next token is the place to go on from. */
+function pageOf(started: MemoryExecutions['started'], body: ServiceCall['body']): ServiceAnswer {
+  const { stateMachineArn, statusFilter, maxResults, nextToken = '0' } = body;
+  const found = [...started.values()].filter(
+    (execution) => execution.stateMachineArn === stateMachineArn && execution.status === statusFilter,
+  );
+  const from = Number(nextToken);
+  const to = from + Number(maxResults);
+  const executions = found.slice(from, to).map(({ name, status, startedAt }) => ({
+    executionArn: 'arn',
+    stateMachineArn,
+    name,
+    status,
+    startDate: startedAt / 1000,
+  }));
+  return { body: { executions, ...(to < found.length && { nextToken: String(to) }) } };
 }
 
 describeExecutions('memory', async () => openMemory());

@@ -11,6 +11,7 @@ const UNANSWERED = { kind: 'unanswered', message: 'no answer' } as const;
 export const FAILED_ANSWERS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['executions.start', THROTTLED],
   ['executions.describe', UNANSWERED],
+  ['executions.listRunning', UNANSWERED],
   ['executions.stop', 'unanswered'],
 ]);
 
@@ -54,6 +55,12 @@ export function createFlakyExecutions(inner: MemoryExecutions, world: Surroundin
       const startedAt = inner.started.get(`${stateMachineArn}/${name}`)?.startedAt;
       return asOf(seen, startedAt, world.now() - faults.choose(faults.staleMs + 1));
     },
+    async listRunning(stateMachineArn, pageLimit) {
+      if (isOut()) return UNANSWERED;
+      if (faults.staleMs === undefined || !faults.choose) return inner.listRunning(stateMachineArn, pageLimit);
+      const at = world.now() - faults.choose(faults.staleMs + 1);
+      return { kind: 'listed', startedAt: runningAt(inner, stateMachineArn, at) };
+    },
     async stop(stateMachineArn, name, reason) {
       return isOut() ? 'unanswered' : inner.stop(stateMachineArn, name, reason);
     },
@@ -79,4 +86,15 @@ export function readInput(input: string): ExecutionInput {
 function asOf(seen: ExecutionSeen, startedAt: number | undefined, at: number): ExecutionSeen {
   if (startedAt === undefined || startedAt > at) return { kind: 'missing' };
   return seen.kind === 'ended' && seen.endedAt > at ? { kind: 'running', startedAt } : seen;
+}
+
+/** What ListExecutions would have said at an earlier time. */
+function runningAt(inner: MemoryExecutions, stateMachineArn: string, at: number): ReadonlyMap<string, number> {
+  const running = new Map<string, number>();
+  for (const execution of inner.started.values()) {
+    const isOver = execution.endedAt !== undefined && execution.endedAt <= at;
+    if (execution.stateMachineArn !== stateMachineArn || execution.startedAt > at || isOver) continue;
+    running.set(execution.name, execution.startedAt);
+  }
+  return running;
 }

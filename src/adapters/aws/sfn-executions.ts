@@ -1,13 +1,14 @@
 /** Step Functions over the AWS SDK. Every answer, refusals and throttles included, is a value. */
 import {
   DescribeExecutionCommand,
+  ListExecutionsCommand,
   type SFNClient,
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import * as z from 'zod';
 import type { ErrorInfo } from '#domain/run.ts';
-import type { ExecutionSeen, Executions } from '#ports/index.ts';
+import type { ExecutionSeen, Executions, RunningListed } from '#ports/index.ts';
 import { toServiceFailure } from './service-error.ts';
 
 /** Longest message of an error that is kept, in UTF-16 units. */
@@ -26,6 +27,14 @@ const describedExecution = z.object({
   error: z.string().optional(),
   cause: z.string().optional(),
 });
+
+const listedExecutions = z.object({
+  executions: z.array(z.object({ name: z.string(), startDate: z.date() })),
+  nextToken: z.string().optional(),
+});
+
+/** The most that a page may have. https://docs.aws.amazon.com/step-functions/latest/apireference/API_ListExecutions.html */
+const PAGE = 1_000;
 
 /** What Step Functions gives as the cause where a Lambda function threw. */
 const lambdaCause = z.object({ errorMessage: z.string() });
@@ -53,6 +62,7 @@ export function createSfnExecutions(client: SFNClient): Executions {
         return isMissing(code) ? { kind: 'missing' } : { kind: 'unanswered', message: cutMessage(message) };
       }
     },
+    listRunning: (stateMachineArn, pageLimit = 1) => listRunning(client, stateMachineArn, pageLimit),
     async stop(stateMachineArn, name, reason) {
       const executionArn = toExecutionArn(stateMachineArn, name);
       if (executionArn === undefined) return 'missing';
@@ -66,6 +76,23 @@ export function createSfnExecutions(client: SFNClient): Executions {
       }
     },
   };
+}
+
+/** A list that breaks off after some pages is none the less true of what those named. */
+async function listRunning(client: SFNClient, stateMachineArn: string, pageLimit: number): Promise<RunningListed> {
+  const startedAt = new Map<string, number>();
+  let nextToken: string | undefined;
+  try {
+    for (let page = 0; page < pageLimit && (page === 0 || nextToken !== undefined); page++) {
+      const asked = { stateMachineArn, statusFilter: 'RUNNING', maxResults: PAGE, nextToken } as const;
+      const answer = listedExecutions.parse(await client.send(new ListExecutionsCommand(asked)));
+      for (const { name, startDate } of answer.executions) startedAt.set(name, startDate.getTime());
+      nextToken = answer.nextToken;
+    }
+  } catch (error) {
+    if (startedAt.size === 0) return { kind: 'unanswered', message: cutMessage(toServiceFailure(error).message) };
+  }
+  return { kind: 'listed', startedAt };
 }
 
 /**

@@ -7,6 +7,9 @@ import type { ExecutionStatus } from '#domain/facts.ts';
 import type { ErrorInfo } from '#domain/run.ts';
 import type { Clock, Executions } from '#ports/index.ts';
 
+/** Executions on a page of a list. https://docs.aws.amazon.com/step-functions/latest/apireference/API_ListExecutions.html */
+const LISTED_AT_ONCE = 1_000;
+
 /** An execution in memory. */
 export interface MemoryExecution {
   readonly stateMachineArn: string;
@@ -83,6 +86,13 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
         ...(execution.output !== undefined && { output: execution.output }),
         ...(execution.error && { error: execution.error }),
       };
+    },
+    async listRunning(stateMachineArn, pageLimit = 1) {
+      const running = [...started.values()].filter(
+        (execution) => execution.stateMachineArn === stateMachineArn && execution.status === 'RUNNING',
+      );
+      const listed = running.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, pageLimit * LISTED_AT_ONCE);
+      return { kind: 'listed', startedAt: new Map(listed.map(({ name, startedAt }) => [name, startedAt])) };
     },
     async stop(stateMachineArn, name) {
       const execution = started.get(`${stateMachineArn}/${name}`);
