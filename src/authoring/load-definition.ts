@@ -7,9 +7,6 @@ import { parseYamlStrict } from './yaml-text.ts';
 /** What a definition is written in. */
 export type DefinitionFormat = 'json' | 'yaml';
 
-/** Errors about a key rather than about its value. */
-const KEY_CODES = new Set(['UNKNOWN_FIELD', 'UNSUPPORTED_FIELD']);
-
 /**
  * Reads and checks the text of a definition. Every error carries its line and column. JSON, YAML and
  * `definePipeline` of one pipeline give the same definition.
@@ -40,6 +37,6 @@ function sizeError(text: string): DefinitionError | undefined {
 function located(errors: readonly DefinitionError[], locate: Locate): DefinitionError[] {
   return errors.map((error) => ({
     ...error,
-    ...locate(parsePath(error.path), KEY_CODES.has(error.code) ? 'key' : 'value'),
+    ...locate(parsePath(error.path), error.code === 'UNKNOWN_FIELD' ? 'key' : 'value'),
   }));
 }

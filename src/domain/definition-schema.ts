@@ -1,11 +1,19 @@
 import * as z from 'zod';
-import { DEFINITION_LIMITS, type DefinitionError, type PipelineDefinition, TRIGGER_RULES } from './definition.ts';
+import {
+  CATCH_UPS,
+  DEFINITION_LIMITS,
+  type DefinitionError,
+  OVERLAP_POLICIES,
+  type PipelineDefinition,
+  TRIGGER_RULES,
+} from './definition.ts';
 import { checkGraph } from './definition-checks.ts';
 import { ErrorList } from './definition-errors.ts';
 import { checkExpressions } from './definition-expressions.ts';
 import { memberOf, readJson } from './definition-json.ts';
 import { checkLambdaNodes } from './definition-lambda-nodes.ts';
 import { checkPipelineNodes } from './definition-pipeline-nodes.ts';
+import { checkSchedule } from './definition-schedule.ts';
 import { checkShape } from './definition-shape.ts';
 import { checkInputSchema } from './input-schema.ts';
 import { isJsonObject, type Json } from './json.ts';
@@ -22,6 +30,10 @@ const {
   backoffRate,
   maxDelaySeconds,
   retainDays,
+  heartbeatSeconds,
+  priority,
+  maxActiveRuns,
+  catchUpWindowSeconds,
 } = DEFINITION_LIMITS;
 
 /** A pipeline's or an engine's name: letters, digits, dot, underscore and hyphen, at most 128 characters. */
@@ -71,6 +83,21 @@ const cacheSchema = z.strictObject({
   ttlSeconds: whole(ttlSeconds).optional().describe('How long an output serves later runs. Default 86400.'),
 });
 
+const scheduleEntrySchema = z.strictObject({
+  id: name.optional().describe('Names the entry over its edits. Default its position in the list, as text.'),
+  cron: z.string().optional().describe('Five fields: minute, hour, day of month, month, day of week. Or rate.'),
+  rate: z.string().optional().describe("15 minutes, 1 hour, 2 days: counted from the entry's creation. Or cron."),
+  timezone: z.string().optional().describe('IANA time zone in which cron is read. Default UTC.'),
+  input: z.unknown().optional().describe('The input of the runs, as it stands. Default {}.'),
+  catchUp: z
+    .enum(CATCH_UPS)
+    .optional()
+    .describe('Which instants are started later that nobody started in their time. Default none.'),
+  catchUpWindowSeconds: whole(catchUpWindowSeconds)
+    .optional()
+    .describe('How old an instant may be that catchUp: all starts. Default 86400.'),
+});
+
 const nodeSchema = z.strictObject({
   id: z.string().meta({
     description: 'Told apart code point by code point. Not blank, no control characters.',
@@ -89,11 +116,17 @@ const nodeSchema = z.strictObject({
     .describe('{% … %} over $output: the id or ids of the direct downstreams that are chosen.'),
   cache: cacheSchema.optional().describe('Takes the output of an earlier success with the same key.'),
   retry: retrySchema.optional(),
+  pool: name.optional().describe('Name of a limit that is shared across runs and pipelines. Default none.'),
+  priority: whole(priority).optional().describe('Who goes first where a limit is full: the greater. Default 0.'),
+  heartbeatSeconds: whole(heartbeatSeconds)
+    .optional()
+    .describe("Longest time between two reports of the node's own code. Default none."),
   queueTimeoutSeconds: whole(queueTimeoutSeconds)
     .optional()
     .describe('Longest time that the node waits for an engine or a place. Default none.'),
   timeoutSeconds: whole(timeoutSeconds).optional().describe('Longest time of one attempt. Default 86400.'),
   allowFailure: z.boolean().optional().describe('True: failing does not fail the run. Default false.'),
+  cleanup: z.boolean().optional().describe('True: runs also when the run is stopped. Default false.'),
 });
 
 const pipelineFields = {
@@ -103,6 +136,15 @@ const pipelineFields = {
     .strictObject({ schema: z.looseObject({}).describe('A JSON Schema (2020-12) without references to others.') })
     .optional()
     .describe('What the input of a run has to be; it is checked when a run is started. Default anything.'),
+  concurrency: z
+    .strictObject({
+      maxActiveRuns: whole(maxActiveRuns).optional().describe('Runs that are active at once. Default no limit.'),
+      onOverlap: z
+        .enum(OVERLAP_POLICIES)
+        .optional()
+        .describe('What becomes of a start while as many runs are active as may be. Default queue.'),
+    })
+    .optional(),
   timeoutSeconds: whole(timeoutSeconds).optional().describe('Longest time of a run. Default none.'),
   failFast: z.boolean().optional().describe('True: the first bad node stops the rest. Default false.'),
   events: z.enum(['run', 'nodes']).optional().describe('How much RunChanged says when nobody watches. Default run.'),
@@ -114,11 +156,23 @@ const pipelineFields = {
   output: z.unknown().optional().describe("The run's output. Texts {% … %} inside are JSONata."),
 };
 
-const outline = z.strictObject({ ...pipelineFields, nodes: z.array(z.unknown()) });
+const outline = z.strictObject({
+  ...pipelineFields,
+  schedule: z.array(z.unknown()).max(DEFINITION_LIMITS.scheduleEntries).optional(),
+  nodes: z.array(z.unknown()),
+});
 
 /** The shape of a pipeline definition, from which the published JSON Schema is written. */
 export const pipelineSchema = z
-  .strictObject({ ...pipelineFields, nodes: z.array(nodeSchema).min(1).max(DEFINITION_LIMITS.nodes) })
+  .strictObject({
+    ...pipelineFields,
+    schedule: z
+      .array(scheduleEntrySchema)
+      .max(DEFINITION_LIMITS.scheduleEntries)
+      .optional()
+      .describe('When runs start by themselves. Default never.'),
+    nodes: z.array(nodeSchema).min(1).max(DEFINITION_LIMITS.nodes),
+  })
   .meta({ title: 'Millrace pipeline', description: 'A DAG of nodes that Millrace runs.' });
 
 /** What {@link parseDefinition} found: the definition, or all that is wrong with it. */
@@ -135,12 +189,13 @@ export function parseDefinition(value: unknown): DefinitionResult {
   const unreadable = new ErrorList();
   const json = readJson(value, unreadable);
   if (json === undefined) return { ok: false, errors: unreadable.list() };
-  checkShape(json, { outline, node: nodeSchema }, errors);
+  checkShape(json, { outline, scheduleEntry: scheduleEntrySchema, node: nodeSchema }, errors);
   const nodes = listOfNodes(json);
   const graph = checkGraph(nodes, errors);
   checkExpressions(json, nodes, graph, errors);
   checkLambdaNodes(nodes, errors);
   checkPipelineNodes(json, nodes, errors);
+  checkSchedule(memberOf(json, 'schedule'), errors);
   const inputSchema = memberOf(memberOf(json, 'input'), 'schema');
   if (isJsonObject(inputSchema)) checkInputSchema(inputSchema, errors);
   errors.merge(unreadable.list());

@@ -5,18 +5,14 @@ import { memberOf } from './definition-json.ts';
 import type { PathSegment } from './definition-path.ts';
 import type { Json } from './json.ts';
 
-/** Fields of later versions, by the object that they belong to: known words, refused until they do something. */
-const LATER_FIELDS: { readonly [owner in 'pipeline' | 'node']: readonly string[] } = {
-  pipeline: ['schedule', 'concurrency'],
-  node: ['pool', 'priority', 'cleanup', 'heartbeatSeconds'],
-};
-
 const NAME_ALLOWED = `made of letters, digits, ".", "_" and "-", at most ${DEFINITION_LIMITS.nameLength} characters, the first a letter or digit`;
 
 /** What is right in a field whose schema only knows a kind or a pattern. */
 const ALLOWED: Readonly<Record<string, string>> = {
   name: NAME_ALLOWED,
   engine: NAME_ALLOWED,
+  pool: NAME_ALLOWED,
+  schedule: `a list of at most ${DEFINITION_LIMITS.scheduleEntries} entries`,
   on: `a list of at most ${DEFINITION_LIMITS.errorNames} error names`,
   notOn: `a list of at most ${DEFINITION_LIMITS.errorNames} error names`,
   dependsOn: 'a list of node ids',
@@ -33,15 +29,19 @@ const KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** The two levels at which a definition is checked: node by node, so that the issues of one node stay few. */
+/** The levels at which a definition is checked: node by node, so that the issues of one node stay few. */
 export interface ShapeSchemas {
   readonly outline: z.ZodObject;
+  readonly scheduleEntry: z.ZodObject;
   readonly node: z.ZodObject;
 }
 
 /** Checks fields, kinds and ranges of a definition, the graph apart. */
 export function checkShape(json: Json, schemas: ShapeSchemas, errors: ErrorList): void {
   checkObject(json, schemas.outline, [], errors);
+  for (const [position, entry] of scheduleEntries(json).entries()) {
+    checkObject(entry, schemas.scheduleEntry, ['schedule', position], errors);
+  }
   const nodes = memberOf(json, 'nodes');
   if (!Array.isArray(nodes)) return;
   if (nodes.length === 0) {
@@ -55,6 +55,11 @@ export function checkShape(json: Json, schemas: ShapeSchemas, errors: ErrorList)
   for (const [position, node] of nodes.slice(0, DEFINITION_LIMITS.nodes).entries()) {
     checkObject(node, schemas.node, ['nodes', position], errors);
   }
+}
+
+function scheduleEntries(json: Json): readonly Json[] {
+  const schedule = memberOf(json, 'schedule');
+  return Array.isArray(schedule) ? schedule.slice(0, DEFINITION_LIMITS.scheduleEntries) : [];
 }
 
 function checkObject(json: Json, schema: z.ZodObject, at: readonly PathSegment[], errors: ErrorList): void {
@@ -82,19 +87,15 @@ interface Place {
 function ownerOf(json: Json, at: readonly PathSegment[]): string {
   if (at.length === 0) return 'the pipeline';
   const id = memberOf(json, 'id');
-  return typeof id === 'string' ? `node ${quoted(id)}` : `the node at position ${at[1]}`;
+  const kind = at[0] === 'schedule' ? 'schedule entry' : 'node';
+  return typeof id === 'string' ? `${kind} ${quoted(id)}` : `the ${kind} at position ${at[1]}`;
 }
 
 function unknownField(place: Place, path: PathSegment[], key: string, known: readonly string[]): FoundError {
   const at = [...place.at, ...path, key];
   const inside = path.length === 0 ? '' : `${path.join('.')} of `;
   const value = valueAt(place.json, [...path, key]);
-  const later = path.length > 0 ? [] : LATER_FIELDS[place.at.length === 0 ? 'pipeline' : 'node'];
-  if (later.includes(key)) {
-    const message = `${quoted(key)} in ${inside}${place.owner} is not supported by this version; leave it out`;
-    return { at, code: 'UNSUPPORTED_FIELD', message, value };
-  }
-  const suggestion = nearMiss(key, [...known, ...later]);
+  const suggestion = nearMiss(key, known);
   const hint = suggestion === undefined ? '' : `; did you mean ${quoted(suggestion)}?`;
   return {
     at,
@@ -126,7 +127,7 @@ function explained(issue: z.core.$ZodIssue, path: readonly PathSegment[], value:
       return { code: 'INVALID_FIELD', message, value, allowed, ...(suggestion === undefined ? {} : { suggestion }) };
     }
     case 'invalid_format':
-      return invalidName(inside, value, field);
+      return invalidName(inside, value);
     case 'too_big':
     case 'too_small':
       return tooLongOrEmpty(inside, value, field);
@@ -141,11 +142,13 @@ export function emptyDependency(owner: string, value: unknown): Explained {
   return { code: 'EMPTY_DEPENDENCY', message, value, allowed: 'the id of a node' };
 }
 
-function invalidName(inside: string, value: unknown, field: string): Explained {
-  const allowed = ALLOWED[lastName(field)] ?? 'another text';
+function invalidName(inside: string, value: unknown): Explained {
   const length = String(value).length;
   const limit = DEFINITION_LIMITS.nameLength;
-  if (length <= limit) return { code: 'INVALID_ID', message: `${inside} must be ${allowed}`, value, allowed };
+  if (length <= limit) {
+    const message = `${inside} must be ${NAME_ALLOWED}`;
+    return { code: 'INVALID_ID', message, value, allowed: NAME_ALLOWED };
+  }
   const message = `${inside} has ${length} characters; the limit is ${limit}`;
   return { code: 'ID_TOO_LONG', message, value, allowed: `at most ${limit} characters` };
 }
@@ -200,6 +203,10 @@ function limitOf(field: string): string | undefined {
     case 'ttlSeconds':
     case 'maxConcurrency':
     case 'toleratedFailureCount':
+    case 'heartbeatSeconds':
+    case 'priority':
+    case 'maxActiveRuns':
+    case 'catchUpWindowSeconds':
       return `a whole number from ${DEFINITION_LIMITS[name].min} to ${DEFINITION_LIMITS[name].max}`;
     case 'intervalSeconds':
     case 'backoffRate':

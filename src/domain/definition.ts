@@ -38,6 +38,14 @@ export const DEFINITION_LIMITS = {
   backoffRate: { min: 1, max: 100 },
   maxDelaySeconds: { min: 0, max: 24 * 3600 },
   retainDays: { min: 1, max: 365 },
+  heartbeatSeconds: { min: 1, max: 24 * 3600 },
+  priority: { min: -1000, max: 1000 },
+  maxActiveRuns: { min: 1, max: 1000 },
+  /** Entries of `schedule`. */
+  scheduleEntries: 100,
+  /** The time between two instants of a rate. */
+  rateMinutes: { min: 1, max: 365 * 24 * 60 },
+  catchUpWindowSeconds: { min: 60, max: 365 * 24 * 3600 },
   /** Entries of `retry.on` and of `retry.notOn`. */
   errorNames: 100,
   /** Levels of lists and objects inside each other. */
@@ -88,6 +96,44 @@ export interface CacheDefinition {
   readonly ttlSeconds?: number;
 }
 
+/** What becomes of a start while as many runs are active as may be. */
+export const OVERLAP_POLICIES = ['queue', 'skip', 'cancelRunning', 'allow'] as const;
+
+/** One of {@link OVERLAP_POLICIES}. */
+export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
+
+/** Which instants are started later that nobody started in their time. */
+export const CATCH_UPS = ['none', 'latest', 'all'] as const;
+
+/** One of {@link CATCH_UPS}. */
+export type CatchUp = (typeof CATCH_UPS)[number];
+
+/** How many runs of a pipeline are active at once, as written in a definition. */
+export interface ConcurrencyDefinition {
+  /** @default no limit */
+  readonly maxActiveRuns?: number;
+  /** @default 'queue' */
+  readonly onOverlap?: OverlapPolicy;
+}
+
+/** When runs start by themselves, as written in a definition: by `cron` or by `rate`, never both. */
+export interface ScheduleEntryDefinition {
+  /** Names the entry over its edits. @default its position in the list, as text */
+  readonly id?: string;
+  /** Five fields: minute, hour, day of month, month, day of week. */
+  readonly cron?: string;
+  /** `15 minutes`, `1 hour`, `2 days`: counted from the entry's creation. */
+  readonly rate?: string;
+  /** Name of the IANA time zone in which `cron` is read. @default 'UTC' */
+  readonly timezone?: string;
+  /** The input of the runs, as it stands. @default {} */
+  readonly input?: Json;
+  /** @default 'none' */
+  readonly catchUp?: CatchUp;
+  /** How old an instant may be that `catchUp: all` starts, in seconds. @default 86400 (24 h) */
+  readonly catchUpWindowSeconds?: number;
+}
+
 /** A node as written in a definition. Absent fields take the defaults named here. */
 export interface NodeDefinition {
   readonly id: string;
@@ -106,12 +152,20 @@ export interface NodeDefinition {
   /** `{% … %}` over `$output`: the id, or a list of ids, of the direct downstreams that are chosen. */
   readonly branch?: string;
   readonly retry?: RetryDefinition;
+  /** Name of a limit that is shared across runs and pipelines. @default none */
+  readonly pool?: string;
+  /** Who goes first where a limit is full: the greater number. @default 0 */
+  readonly priority?: number;
+  /** Longest time between two reports of the node's own code, in seconds. @default none */
+  readonly heartbeatSeconds?: number;
   /** Longest time that the node waits for an engine or a place, in seconds. @default none */
   readonly queueTimeoutSeconds?: number;
   /** Longest time of one attempt from its start, in seconds. @default 86400 (24 h) */
   readonly timeoutSeconds?: number;
   /** True: the node's failure does not fail the run. @default false */
   readonly allowFailure?: boolean;
+  /** True: the node runs also when the run is stopped, once its trigger rule allows. @default false */
+  readonly cleanup?: boolean;
 }
 
 /**
@@ -123,6 +177,9 @@ export interface PipelineDefinition {
   readonly description?: string;
   /** What the input of a run has to be: a JSON Schema (2020-12). @default anything */
   readonly input?: { readonly schema: JsonObject };
+  /** When runs start by themselves. @default never */
+  readonly schedule?: readonly ScheduleEntryDefinition[];
+  readonly concurrency?: ConcurrencyDefinition;
   /** Longest time of a run from its creation, in seconds. @default none */
   readonly timeoutSeconds?: number;
   /** True: the first bad node stops the rest. @default false */

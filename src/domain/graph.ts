@@ -2,9 +2,17 @@
  * A definition made ready to run: defaults filled in, nodes in topological order, edges as index lists.
  * Every later step speaks of a node by its index here, which depends on the revision alone.
  */
-import type { MapDefinition, NodeDefinition, PipelineDefinition, RetryDefinition, TriggerRule } from './definition.ts';
+import type {
+  MapDefinition,
+  NodeDefinition,
+  OverlapPolicy,
+  PipelineDefinition,
+  RetryDefinition,
+  TriggerRule,
+} from './definition.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type RetryPolicy, toRetryPolicy } from './retry.ts';
+import { compileSchedule, type ScheduleEntry } from './schedule-entry.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 24 * 3600;
 const DEFAULT_TTL_SECONDS = 24 * 3600;
@@ -37,6 +45,14 @@ export interface CompiledNode {
   readonly cache: CompiledCache | undefined;
   readonly params: JsonObject;
   readonly retry: RetryPolicy;
+  /** Name of a limit that is shared across runs and pipelines. */
+  readonly pool: string | undefined;
+  /** The greater goes first where a limit is full. */
+  readonly priority: number;
+  /** True: runs also when the run is stopped. */
+  readonly cleanup: boolean;
+  /** Longest time between two reports of the node's own code, in milliseconds. */
+  readonly heartbeatMs: number | undefined;
   /** Longest time of one attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** Longest time in QUEUED, in milliseconds. */
@@ -59,6 +75,11 @@ export interface CompiledPipeline {
   /** Longest time of a run from its creation, in milliseconds. */
   readonly timeoutMs: number | undefined;
   readonly failFast: boolean;
+  /** Runs that are active at once; no limit where it is not given. */
+  readonly maxActiveRuns: number | undefined;
+  readonly onOverlap: OverlapPolicy;
+  /** In the order of the definition. */
+  readonly schedule: readonly ScheduleEntry[];
   readonly output: Json | undefined;
 }
 
@@ -84,8 +105,11 @@ export function compilePipeline(definition: PipelineDefinition, revision: string
     nodes: order.map((node, index) => compileNode(definition, node, index, upstreams, downstreams)),
     definitionOrder: definition.nodes.map((node) => indexOf.get(node.id) as number),
     indexOf,
-    timeoutMs: definition.timeoutSeconds === undefined ? undefined : definition.timeoutSeconds * 1000,
+    timeoutMs: toMs(definition.timeoutSeconds),
     failFast: definition.failFast ?? false,
+    maxActiveRuns: definition.concurrency?.maxActiveRuns,
+    onOverlap: definition.concurrency?.onOverlap ?? 'queue',
+    schedule: compileSchedule(definition.schedule ?? []),
     output: definition.output,
   };
 }
@@ -110,12 +134,20 @@ function compileNode(
     cache: node.cache && { key: node.cache.key, ttlMs: (node.cache.ttlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 },
     params: node.params ?? {},
     retry: toRetryPolicy(retry),
+    pool: node.pool,
+    priority: node.priority ?? 0,
+    cleanup: node.cleanup ?? false,
+    heartbeatMs: toMs(node.heartbeatSeconds),
     timeoutMs: timeoutSeconds * 1000,
-    queueTimeoutMs: node.queueTimeoutSeconds === undefined ? undefined : node.queueTimeoutSeconds * 1000,
+    queueTimeoutMs: toMs(node.queueTimeoutSeconds),
     allowFailure: node.allowFailure ?? false,
     upstreams: upstreams[index] as readonly number[],
     downstreams: downstreams[index] as readonly number[],
   };
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 function compileMap(map: MapDefinition): CompiledMap {

@@ -93,21 +93,7 @@ describe('parseDefinition', () => {
     expect(trigger?.allowed).toContain('all_done | one_success');
   });
 
-  it.each([
-    ['schedule', []],
-    ['concurrency', {}],
-  ])('says of %s that it comes later', (field, value) => {
-    const [error] = errorsOf([{ id: 'a' }], { [field]: value });
-    expect(error).toMatchObject({ code: 'UNSUPPORTED_FIELD', path: field });
-    expect(error?.message).toContain('not supported by this version');
-  });
-
-  it.each(['pool', 'priority', 'cleanup', 'heartbeatSeconds'])('says of %s in a node that it comes later', (field) => {
-    const errors = errorsOf([{ id: 'a', [field]: 1 }]);
-    expect(codesAt(errors)).toEqual([`nodes[0].${field} UNSUPPORTED_FIELD`]);
-  });
-
-  it('takes a later field at the wrong place for unknown', () => {
+  it('takes a field at the wrong place for unknown', () => {
     expect(codesAt(errorsOf([{ id: 'a', schedule: [] }], { map: {} }))).toEqual([
       'map UNKNOWN_FIELD',
       'nodes[0].schedule UNKNOWN_FIELD',

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { pipelineJsonSchema } from '#authoring/pipeline-json-schema.ts';
-import { DEFINITION_LIMITS, type NodeDefinition } from '#domain/definition.ts';
-import { parseDefinition } from '#domain/definition-schema.ts';
+import { DEFINITION_LIMITS, type NodeDefinition, OVERLAP_POLICIES } from '#domain/definition.ts';
 import { compilePipeline } from '#domain/graph.ts';
 import { columnOf, type Row, readPage, tableRows } from './docs-pages.ts';
 
@@ -26,6 +25,8 @@ function within(schema: ObjectSchema, ...path: readonly string[]): ObjectSchema 
 const pipeline = objectSchema.parse(pipelineJsonSchema());
 const tables: { heading: string; schema: ObjectSchema }[] = [
   { heading: 'Fields of a pipeline', schema: pipeline },
+  { heading: 'schedule', schema: within(pipeline, 'schedule') },
+  { heading: 'concurrency', schema: within(pipeline, 'concurrency') },
   { heading: 'retry', schema: within(pipeline, 'nodes', 'retry') },
   { heading: 'map', schema: within(pipeline, 'nodes', 'map') },
   { heading: 'cache', schema: within(pipeline, 'nodes', 'cache') },
@@ -68,10 +69,11 @@ describe.each([
 
 describe('defaults', () => {
   const node: NodeDefinition = { id: 'a', retry: {}, map: { items: [] }, cache: { key: 1 } };
-  const compiled = compilePipeline({ name: 'p', nodes: [node] }, 'r');
+  const compiled = compilePipeline({ name: 'p', schedule: [{ rate: '1 hour' }], nodes: [node] }, 'r');
   const known = compiled.nodes[0] as (typeof compiled.nodes)[number];
   const tellingDefaults: [heading: string, values: object][] = [
     ['Fields of a pipeline', { failFast: compiled.failFast, timeoutSeconds: 'none' }],
+    ['concurrency', { maxActiveRuns: compiled.maxActiveRuns ?? 'none', onOverlap: compiled.onOverlap }],
     ['retry', known.retry],
     ['map', { ...known.map, items: 'needed' }],
     ['cache', { key: 'needed', ttlSeconds: (known.cache?.ttlMs ?? 0) / 1000 }],
@@ -85,38 +87,40 @@ describe('defaults', () => {
     }
   });
 
+  it('of schedule entries are those of the code', () => {
+    const rows = new Map(tableRows(page, 'schedule').map((row) => [row.get('field'), row.get('default')]));
+    const [entry] = compiled.schedule as [(typeof compiled.schedule)[number]];
+    expect(entry).toMatchObject({ id: '0', kind: 'rate', input: {} });
+    expect([rows.get('id'), rows.get('input')]).toEqual(['its position', '{}']);
+    const told = {
+      timezone: entry.timezone,
+      catchUp: entry.catchUp,
+      catchUpWindowSeconds: entry.catchUpWindowMs / 1000,
+    };
+    for (const [field, value] of Object.entries(told))
+      expect(`${field}: ${rows.get(field)}`).toBe(`${field}: ${value}`);
+  });
+
   it('of nodes are those of the code', () => {
     const rows = new Map(nodeRows().map((row) => [row.get('field'), row.get('default')]));
-    const { engine, trigger, allowFailure, timeoutMs, queueTimeoutMs } = known;
-    const told = { engine, trigger, allowFailure, timeoutSeconds: timeoutMs / 1000 };
+    const { engine, trigger, allowFailure, timeoutMs, queueTimeoutMs, priority, cleanup, pool, heartbeatMs } = known;
+    const told = { engine, trigger, allowFailure, timeoutSeconds: timeoutMs / 1000, priority, cleanup };
     for (const [field, value] of Object.entries(told))
       expect(`${field}: ${rows.get(field)}`).toBe(`${field}: ${value}`);
     expect([queueTimeoutMs, rows.get('queueTimeoutSeconds')]).toEqual([undefined, 'none']);
+    expect([pool, heartbeatMs, rows.get('pool'), rows.get('heartbeatSeconds')]).toEqual([
+      undefined,
+      undefined,
+      'none',
+      'none',
+    ]);
     expect([rows.get('dependsOn'), rows.get('params')]).toEqual(['[]', '{}']);
   });
 });
 
-describe('what is not there yet', () => {
-  const rows = tableRows(page, 'Not yet').map((row) => ({ field: row.get('field') ?? '', of: row.get('of') }));
-
-  it.each(rows)('is refused by name: $field of $of', ({ field, of }) => {
-    const node = { id: 'a', engine: 'task', ...(of === 'a node' && { [field]: {} }) };
-    const result = parseDefinition({ name: 'p', nodes: [node], ...(of === 'a pipeline' && { [field]: {} }) });
-    expect(result.ok ? [] : result.errors.map(({ code }) => code)).toEqual(['UNSUPPORTED_FIELD']);
-  });
-
-  it('names every field that is refused so', () => {
-    const fields = ['input', 'schedule', 'concurrency', 'pool', 'priority', 'cache', 'cleanup', 'heartbeatSeconds'];
-    const isRefused = (field: string) =>
-      [
-        { name: 'p', nodes: [{ id: 'a' }], [field]: {} },
-        { name: 'p', nodes: [{ id: 'a', [field]: {} }] },
-      ].some((value) => {
-        const result = parseDefinition(value);
-        return !result.ok && result.errors.some(({ code }) => code === 'UNSUPPORTED_FIELD');
-      });
-    expect(columnOf(page, 'Not yet', 'field').sort()).toEqual(fields.filter(isRefused).sort());
-  });
+it('has every overlap policy', () => {
+  const policies = tableRows(page, 'concurrency').map((row) => row.get('onOverlap'));
+  expect(policies.filter((policy) => policy !== undefined)).toEqual(OVERLAP_POLICIES);
 });
 
 it('names and ids are as long as they may be', () => {

@@ -56,6 +56,12 @@ const definitions: { readonly [limit in keyof typeof DEFINITION_LIMITS]: [row: s
   toleratedFailureCount: ['toleratedFailureCount', range(DEFINITION_LIMITS.toleratedFailureCount)],
   ttlSeconds: ['ttlSeconds of a cache', range(DEFINITION_LIMITS.ttlSeconds)],
   retainDays: ['retainDays', range(DEFINITION_LIMITS.retainDays)],
+  heartbeatSeconds: ['heartbeatSeconds', range(DEFINITION_LIMITS.heartbeatSeconds)],
+  priority: ['priority', range(DEFINITION_LIMITS.priority)],
+  maxActiveRuns: ['maxActiveRuns', range(DEFINITION_LIMITS.maxActiveRuns)],
+  scheduleEntries: ['entries of a schedule', String(DEFINITION_LIMITS.scheduleEntries)],
+  rateMinutes: ['minutes of a rate', range(DEFINITION_LIMITS.rateMinutes)],
+  catchUpWindowSeconds: ['catchUpWindowSeconds', range(DEFINITION_LIMITS.catchUpWindowSeconds)],
 };
 
 const { maxFlights, maxDecisions, tickMs, passMs, stopGraceMs } = DEFAULT_STEP_OPTIONS;
