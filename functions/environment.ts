@@ -2,7 +2,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as z from 'zod';
-import { createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
+import { allowanceOf, type CallingFunction, createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
 import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
@@ -19,13 +19,17 @@ const environmentSchema = z.object({
   MILLRACE_PAYLOAD_BUCKET: z.string().min(1),
   MILLRACE_TICK_SECONDS: seconds.default(60),
   MILLRACE_PASS_SECONDS: seconds.default(30),
+  /** Whether calls keep below the quotas of an account; there are none on the development host. */
+  MILLRACE_QUOTAS: z.enum(['account', 'none']).default('account'),
+  AWS_REGION: z.string().default(''),
 });
 
 /** The environment of one of our functions. */
 export type Environment = z.output<typeof environmentSchema>;
 
 /** What a function reports with. */
-export interface Reporting {
+export interface Reporting<Name extends string = string> {
+  readonly functionName: Name;
   readonly logger: Logger;
   /** Counts something, as a CloudWatch metric. */
   readonly count: (name: string, by?: number) => void;
@@ -43,10 +47,14 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
 }
 
 /** Makes the logger and the counters of a function. */
-export function createReporting(functionName: string, environment: Environment): Reporting {
+export function createReporting<const Name extends string>(
+  functionName: Name,
+  environment: Environment,
+): Reporting<Name> {
   const serviceName = `${environment.MILLRACE_INSTALLATION}-${functionName}`;
   const metrics = new Metrics({ namespace: 'Millrace', serviceName });
   return {
+    functionName,
     logger: new Logger({ serviceName }),
     count(name, by = 1) {
       metrics.addMetric(name, MetricUnit.Count, by);
@@ -56,13 +64,17 @@ export function createReporting(functionName: string, environment: Environment):
 }
 
 /** Makes all that passes and commands work with, over AWS. */
-export function createPassDeps(environment: Environment, { logger }: Reporting): PassDeps {
+export function createPassDeps(
+  environment: Environment,
+  { functionName, logger }: Reporting<CallingFunction>,
+): PassDeps {
   const ports = createAwsPorts({
     table: environment.MILLRACE_TABLE,
     bus: environment.MILLRACE_BUS,
     inboxUrl: environment.MILLRACE_INBOX_URL,
     payloadBucket: environment.MILLRACE_PAYLOAD_BUCKET,
     clients: createAwsClients(),
+    ...(environment.MILLRACE_QUOTAS === 'account' && { allowance: allowanceOf(functionName, environment.AWS_REGION) }),
   });
   return withChildRuns({
     ...ports,

@@ -140,11 +140,19 @@ function toHostedFunction(
   const variables = {
     ...baseVariables(),
     ...Environment.Variables,
-    ...(isOurs && around.tickSeconds !== undefined ? { MILLRACE_TICK_SECONDS: String(around.tickSeconds) } : {}),
+    ...(isOurs ? ownVariables(around.tickSeconds) : {}),
     ...lambdaVariables(settings, Runtime, around.wireUrl),
   };
   const maxEnvironments = isOurs ? maxThreads : maxProcesses;
   return { hosted: { settings, variables, timeoutMs: Timeout * 1000, maxEnvironments }, isOurs };
+}
+
+/** What is otherwise here than in an account: the tick may be set, and Step Functions has no quotas. */
+function ownVariables(tickSeconds: number | undefined): Record<string, string> {
+  return {
+    MILLRACE_QUOTAS: 'none',
+    ...(tickSeconds !== undefined && { MILLRACE_TICK_SECONDS: String(tickSeconds) }),
+  };
 }
 
 /** What a template may override; on Lambda nothing else of a machine's environment is there. */

@@ -1,5 +1,6 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallAllowance } from '#adapters/aws/call-allowance.ts';
 import { createSfnExecutions, toExecutionArn } from '#adapters/aws/sfn-executions.ts';
 import type { Executions } from '#ports/index.ts';
 import { ODD_TEXTS } from './sample-run.ts';
@@ -169,6 +170,111 @@ describe('SfnExecutions', () => {
       expect(await executions.describe(MACHINE, 'x')).toMatchObject({ kind: 'unanswered' });
       service.script(() => ({ body: {} }));
       expect(await executions.describe(MACHINE, 'x')).toMatchObject({ kind: 'unanswered' });
+    });
+  });
+
+  describe('listRunning', () => {
+    const page = (name: string, nextToken?: string): ServiceAnswer => ({
+      body: {
+        executions: [
+          { executionArn: EXECUTION, stateMachineArn: MACHINE, name, status: 'RUNNING', startDate: STARTED / 1000 },
+        ],
+        nextToken,
+      },
+    });
+
+    it('asks for what runs, a thousand at a time, as long as there is more', async () => {
+      service.script(({ body }) => (body['nextToken'] === undefined ? page('a', 'more') : page('b')));
+      const startedAt = new Map([
+        ['a', STARTED],
+        ['b', STARTED],
+      ]);
+      expect(await executions.listRunning(MACHINE, 5)).toEqual({ kind: 'listed', startedAt });
+      const asked = { stateMachineArn: MACHINE, statusFilter: 'RUNNING', maxResults: 1_000 };
+      expect(service.calls.map(({ body }) => body)).toEqual([asked, { ...asked, nextToken: 'more' }]);
+    });
+
+    it('asks once where nobody says how often', async () => {
+      service.script(() => page('a', 'more'));
+      await executions.listRunning(MACHINE);
+      expect(service.calls).toHaveLength(1);
+    });
+
+    it('gives the pages that it got', async () => {
+      service.script(({ body }) =>
+        body['nextToken'] === undefined ? page('a', 'more') : failure('ThrottlingException', 'Rate exceeded'),
+      );
+      expect(await executions.listRunning(MACHINE, 5)).toEqual({
+        kind: 'listed',
+        startedAt: new Map([['a', STARTED]]),
+      });
+    });
+
+    it('knows nothing where it is not answered, or not understood', async () => {
+      const answers = [...THROTTLES.map(([, answer]) => answer), failure('AccessDeniedException', 'no'), { body: {} }];
+      for (const answer of answers) {
+        service.script(() => answer);
+        expect(await executions.listRunning(MACHINE, 5)).toMatchObject({ kind: 'unanswered' });
+      }
+    });
+  });
+
+  describe('within an allowance', () => {
+    const none: CallAllowance = { take: async () => false, throttled: () => {} };
+
+    it('makes no call that it may not make', async () => {
+      service.script(() => failure('InternalFailure', 'nobody may ask', 500));
+      const silent = createSfnExecutions(client, none);
+      expect(await silent.start(MACHINE, 'a', '{}')).toEqual({
+        kind: 'later',
+        message: 'this instance has used up its share of StartExecution',
+      });
+      expect(await silent.describe(MACHINE, 'a')).toMatchObject({ kind: 'unanswered' });
+      expect(await silent.listRunning(MACHINE)).toMatchObject({ kind: 'unanswered' });
+      expect(await silent.stop(MACHINE, 'a', 'why')).toBe('unanswered');
+      expect(service.calls).toEqual([]);
+    });
+
+    it('asks for what kind of call it is, and lets only looks that somebody waits for wait', async () => {
+      const asked: unknown[] = [];
+      const watched = createSfnExecutions(client, { ...none, take: async (...args) => asked.push(args) === 0 });
+      await watched.start(MACHINE, 'a', '{}');
+      await watched.describe(MACHINE, 'a');
+      await watched.describe(MACHINE, 'a', 'sweep');
+      await watched.listRunning(MACHINE);
+      await watched.stop(MACHINE, 'a', 'why');
+      expect(asked).toEqual([
+        ['StartExecution', 'prompt'],
+        ['DescribeExecution', 'prompt', 3_000],
+        ['DescribeExecution', 'sweep', 0],
+        ['ListExecutions', 'sweep'],
+        ['StopExecution', 'prompt'],
+      ]);
+    });
+
+    it('tells it of every call that AWS throttled, and of no other failure', async () => {
+      const told: string[] = [];
+      const listening = createSfnExecutions(client, { take: async () => true, throttled: (call) => told.push(call) });
+      const callAll = async () => {
+        await listening.start(MACHINE, 'a', '{}');
+        await listening.describe(MACHINE, 'a');
+        await listening.listRunning(MACHINE);
+        await listening.stop(MACHINE, 'a', 'why');
+      };
+      const others = ['HTTP 500', 'an expired token of our own', 'an answer that is cut off', 'the page of some proxy'];
+      for (const [clothes, answer] of THROTTLES) {
+        service.script(() => answer);
+        told.length = 0;
+        await callAll();
+        const isRate = ![...others, 'the limit of open executions'].includes(clothes);
+        expect(told, clothes).toEqual(
+          isRate ? ['StartExecution', 'DescribeExecution', 'ListExecutions', 'StopExecution'] : [],
+        );
+      }
+      service.script(() => failure('AccessDeniedException', 'not authorized'));
+      told.length = 0;
+      await callAll();
+      expect(told).toEqual([]);
     });
   });
 

@@ -91,6 +91,12 @@ function ended(name: string): Promise<{ status: string; output: string | null }>
   );
 }
 
+async function listed(statusFilter: 'RUNNING' | 'ABORTED') {
+  const asked = { stateMachineArn: machineArn, statusFilter, maxResults: 1_000 };
+  const { executions } = await client.send(new ListExecutionsCommand(asked));
+  return executions?.map(({ name }) => name);
+}
+
 async function failureOf(name: string) {
   const { status } = await ended(name);
   const { error, cause } = await client.send(
@@ -193,7 +199,10 @@ describe('an execution on the host', () => {
 
   it('stops an execution once, and its late result changes nothing', async () => {
     const executionArn = await start('test-stopped', input('slow', { ms: 300 }));
+    expect(await listed('RUNNING')).toContain('test-stopped');
     await client.send(new StopExecutionCommand({ executionArn, error: 'Stopped', cause: 'by a test' }));
+    expect(await listed('RUNNING')).not.toContain('test-stopped');
+    expect(await listed('ABORTED')).toContain('test-stopped');
     expect((await ended('test-stopped')).status).toBe('ABORTED');
     const { stopDate } = await client.send(new StopExecutionCommand({ executionArn }));
     await vi.waitFor(() => expect(host.isIdle()).toBe(true), { timeout: 5000 });

@@ -20,12 +20,13 @@ const HTTP = { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTi
 
 /**
  * Makes the clients. All repeat failed calls a few times, except Step Functions': a start must not be repeated once
- * the fence of its pass is over, so the pass itself asks again.
+ * the fence of its pass is over, so the pass itself asks again. Nor may its client hold calls back, as the mode `adaptive`
+ * does, which a variable of the environment could set.
  */
 export function createAwsClients(): AwsClients {
   return {
     dynamo: new DynamoDBClient({ maxAttempts: 4, requestHandler: HTTP }),
-    sfn: new SFNClient({ maxAttempts: 1, requestHandler: HTTP }),
+    sfn: new SFNClient({ maxAttempts: 1, retryMode: 'standard', requestHandler: HTTP }),
     sqs: new SQSClient({ maxAttempts: 4, requestHandler: HTTP }),
     eventBridge: new EventBridgeClient({ maxAttempts: 4, requestHandler: HTTP }),
   };

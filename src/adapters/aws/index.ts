@@ -1,5 +1,6 @@
 /** The ports over AWS, for the composition roots. */
 import type { Clock, EventBus, Executions, Ids, Inbox, Memo, PipelineStore, RunStore } from '#ports/index.ts';
+import { type CallAllowance, createCallAllowance } from './call-allowance.ts';
 import type { AwsClients } from './clients.ts';
 import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
@@ -7,11 +8,13 @@ import { createDynamoRunStore } from './dynamo-run-store.ts';
 import { createEventBridgeBus } from './event-bridge-bus.ts';
 import { createNodeIds } from './node-ids.ts';
 import { createS3Payloads, type S3Payloads } from './s3-payloads.ts';
+import { type CallingFunction, callRatesOf } from './service-quotas.ts';
 import { createSfnExecutions } from './sfn-executions.ts';
 import { createSqsInbox } from './sqs-inbox.ts';
 import { createTable } from './table.ts';
 
 export { type AwsClients, createAwsClients } from './clients.ts';
+export type { CallingFunction } from './service-quotas.ts';
 
 /** Where an installation's resources are. */
 export interface AwsPortsOptions {
@@ -24,6 +27,8 @@ export interface AwsPortsOptions {
   /** Name of the bucket for large payloads. */
   readonly payloadBucket: string;
   readonly clients: AwsClients;
+  /** How many calls of Step Functions may be made. @default every call */
+  readonly allowance?: CallAllowance;
   /** @default the system's clock */
   readonly clock?: Clock;
 }
@@ -50,10 +55,15 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
     pipelines: createDynamoPipelineStore(table),
     memo: createDynamoMemo(table),
     payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
-    executions: createSfnExecutions(clients.sfn),
+    executions: createSfnExecutions(clients.sfn, options.allowance),
     inbox: createSqsInbox(clients.sqs, options.inboxUrl),
     bus: createEventBridgeBus(clients.eventBridge, options.bus),
     ids: createNodeIds(),
     clock,
   };
+}
+
+/** How many calls of Step Functions this instance of a function may make, in its region. */
+export function allowanceOf(caller: CallingFunction, region: string): CallAllowance {
+  return createCallAllowance(callRatesOf(caller, region));
 }

@@ -61,7 +61,7 @@ async function read(client: S3Client, bucket: string, ref: PayloadRef): Promise<
     return { kind: 'read', text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() };
   } catch (error) {
     const failure = toServiceFailure(error);
-    if (failure.kind === 'unanswered') throw error;
+    if (failure.kind !== 'refused') throw error;
     // Without the right to list the bucket, which nobody here has, S3 says AccessDenied of what is not there.
     const isGone = failure.code === 'NoSuchKey' || failure.code === 'AccessDenied';
     const why = isGone ? 'is not there (any more), or may not be read' : `cannot be read: ${failure.message}`;

@@ -4,9 +4,12 @@
  */
 import * as z from 'zod';
 
-/** `unanswered`: throttled, or no judgement at all, to be asked again. `refused`: judged; asking again is no use. */
+/**
+ * `throttled`: too many calls, to be made again later. `unanswered`: no judgement at all, to be asked again. `refused`:
+ * judged; asking again is no use.
+ */
 export interface ServiceFailure {
-  readonly kind: 'unanswered' | 'refused';
+  readonly kind: 'throttled' | 'unanswered' | 'refused';
   /** The error's code, such as `ExecutionAlreadyExists`. */
   readonly code: string;
   readonly message: string;
@@ -31,6 +34,7 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
 const NO_JUDGEMENT =
   /throttl|toomanyrequests|limitexceeded|requestlimit|provisionedthroughput|slowdown|unavailable|internal(failure|server|service)|timeout|expiredtoken|requestexpired|signature|unrecognizedclient|invalidclienttoken|missingauthentication|credentials/i;
 
+const THROTTLE_CODE = /throttl|toomanyrequests|requestlimit|provisionedthroughput|slowdown/i;
 const THROTTLE_TEXT = /\brate exceeded\b|\btoo many requests\b|\bthrottl(ed|ing)\b|\bslow down\b/i;
 
 const serviceError = z.object({
@@ -49,15 +53,17 @@ export function toServiceFailure(error: unknown): ServiceFailure {
   const parsed = serviceError.safeParse(error);
   if (!parsed.success) return { kind: 'unanswered', code: 'Error', message: String(error) };
   const { name, message, $fault, $metadata } = parsed.data;
-  const isJudged = $fault === 'client' && isRefusal($metadata?.httpStatusCode);
-  return { kind: isJudged ? kindOf(name, message) : 'unanswered', code: name, message: message || name };
+  const status = $metadata?.httpStatusCode;
+  const isJudged = $fault === 'client' && isRefusal(status) && isJudgement(name, message);
+  const isThrottled = status === 429 || status === 503 || THROTTLE_CODE.test(name) || THROTTLE_TEXT.test(message);
+  const kind = isJudged ? 'refused' : isThrottled ? 'throttled' : 'unanswered';
+  return { kind, code: name, message: message || name };
 }
 
 function isRefusal(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 429;
 }
 
-function kindOf(code: string, message: string): ServiceFailure['kind'] {
-  if (JUDGEMENTS.has(code)) return 'refused';
-  return NO_JUDGEMENT.test(code) || THROTTLE_TEXT.test(message) ? 'unanswered' : 'refused';
+function isJudgement(code: string, message: string): boolean {
+  return JUDGEMENTS.has(code) || !(NO_JUDGEMENT.test(code) || THROTTLE_TEXT.test(message));
 }

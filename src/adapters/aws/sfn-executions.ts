@@ -9,7 +9,9 @@ import {
 import * as z from 'zod';
 import type { ErrorInfo } from '#domain/run.ts';
 import type { ExecutionSeen, Executions, RunningListed } from '#ports/index.ts';
-import { toServiceFailure } from './service-error.ts';
+import { type CallAllowance, UNLIMITED } from './call-allowance.ts';
+import { type ServiceFailure, toServiceFailure } from './service-error.ts';
+import type { CountedCall } from './service-quotas.ts';
 
 /** Longest message of an error that is kept, in UTF-16 units. */
 const MAX_MESSAGE = 2_000;
@@ -39,60 +41,105 @@ const PAGE = 1_000;
 /** What Step Functions gives as the cause where a Lambda function threw. */
 const lambdaCause = z.object({ errorMessage: z.string() });
 
-/** The client must not repeat calls by itself: a start that it repeats could come after the fence of its pass. */
-export function createSfnExecutions(client: SFNClient): Executions {
+/** How long a look that somebody waits for may wait for its turn (ms). */
+const LONGEST_WAIT_MS = 3_000;
+
+/**
+ * The client must not repeat calls by itself: a start that it repeats could come after the fence of its pass.
+ * @param allowance how many calls may be made; every call unless told otherwise
+ */
+export function createSfnExecutions(client: SFNClient, allowance: CallAllowance = UNLIMITED): Executions {
+  const failureOf = (call: CountedCall, error: unknown): ServiceFailure => {
+    const failure = toServiceFailure(error);
+    if (failure.kind === 'throttled') allowance.throttled(call);
+    return failure;
+  };
   return {
     async start(stateMachineArn, name, input) {
+      // It is now or later: a start that waited here could come after the fence.
+      if (!(await allowance.take('StartExecution', 'prompt')))
+        return { kind: 'later', message: usedUp('StartExecution') };
       try {
         await client.send(new StartExecutionCommand({ stateMachineArn, name, input }));
         return { kind: 'started' };
       } catch (error) {
-        const failure = toServiceFailure(error);
+        const failure = failureOf('StartExecution', error);
         if (failure.code === 'ExecutionAlreadyExists') return { kind: 'exists' };
         return { kind: failure.kind === 'refused' ? 'refused' : 'later', message: cutMessage(failure.message) };
       }
     },
-    async describe(stateMachineArn, name) {
+    async describe(stateMachineArn, name, urgency = 'prompt') {
       const executionArn = toExecutionArn(stateMachineArn, name);
       if (executionArn === undefined) return { kind: 'missing' };
+      const waitMs = urgency === 'prompt' ? LONGEST_WAIT_MS : 0;
+      if (!(await allowance.take('DescribeExecution', urgency, waitMs))) {
+        return { kind: 'unanswered', message: usedUp('DescribeExecution') };
+      }
       try {
         return toSeen(await client.send(new DescribeExecutionCommand({ executionArn })));
       } catch (error) {
-        const { code, message } = toServiceFailure(error);
+        const { code, message } = failureOf('DescribeExecution', error);
         return isMissing(code) ? { kind: 'missing' } : { kind: 'unanswered', message: cutMessage(message) };
       }
     },
-    listRunning: (stateMachineArn, pageLimit = 1) => listRunning(client, stateMachineArn, pageLimit),
+    listRunning: (stateMachineArn, pageLimit = 1) => listRunning(client, allowance, stateMachineArn, pageLimit),
     async stop(stateMachineArn, name, reason) {
       const executionArn = toExecutionArn(stateMachineArn, name);
       if (executionArn === undefined) return 'missing';
+      if (!(await allowance.take('StopExecution', 'prompt'))) return 'unanswered';
       try {
         await client.send(
           new StopExecutionCommand({ executionArn, error: 'Millrace.Stopped', cause: cut(reason, MAX_CAUSE) }),
         );
         return 'accepted';
       } catch (error) {
-        return isMissing(toServiceFailure(error).code) ? 'missing' : 'unanswered';
+        return isMissing(failureOf('StopExecution', error).code) ? 'missing' : 'unanswered';
       }
     },
   };
 }
 
 /** A list that breaks off after some pages is none the less true of what those named. */
-async function listRunning(client: SFNClient, stateMachineArn: string, pageLimit: number): Promise<RunningListed> {
+async function listRunning(
+  client: SFNClient,
+  allowance: CallAllowance,
+  stateMachineArn: string,
+  pageLimit: number,
+): Promise<RunningListed> {
   const startedAt = new Map<string, number>();
   let nextToken: string | undefined;
-  try {
-    for (let page = 0; page < pageLimit && (page === 0 || nextToken !== undefined); page++) {
-      const asked = { stateMachineArn, statusFilter: 'RUNNING', maxResults: PAGE, nextToken } as const;
-      const answer = listedExecutions.parse(await client.send(new ListExecutionsCommand(asked)));
-      for (const { name, startDate } of answer.executions) startedAt.set(name, startDate.getTime());
-      nextToken = answer.nextToken;
+  for (let page = 0; page < pageLimit && (page === 0 || nextToken !== undefined); page++) {
+    const answer = await listPage(client, allowance, stateMachineArn, nextToken);
+    if (typeof answer === 'string') {
+      if (page > 0) break;
+      return { kind: 'unanswered', message: cutMessage(answer) };
     }
-  } catch (error) {
-    if (startedAt.size === 0) return { kind: 'unanswered', message: cutMessage(toServiceFailure(error).message) };
+    for (const { name, startDate } of answer.executions) startedAt.set(name, startDate.getTime());
+    nextToken = answer.nextToken;
   }
   return { kind: 'listed', startedAt };
+}
+
+/** A page, or why there is none now. */
+async function listPage(
+  client: SFNClient,
+  allowance: CallAllowance,
+  stateMachineArn: string,
+  nextToken: string | undefined,
+): Promise<z.output<typeof listedExecutions> | string> {
+  if (!(await allowance.take('ListExecutions', 'sweep'))) return usedUp('ListExecutions');
+  try {
+    const asked = { stateMachineArn, statusFilter: 'RUNNING', maxResults: PAGE, nextToken } as const;
+    return listedExecutions.parse(await client.send(new ListExecutionsCommand(asked)));
+  } catch (error) {
+    const { kind, message } = toServiceFailure(error);
+    if (kind === 'throttled') allowance.throttled('ListExecutions');
+    return message;
+  }
+}
+
+function usedUp(call: CountedCall): string {
+  return `this instance has used up its share of ${call}`;
 }
 
 /**
