@@ -9,6 +9,7 @@
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { AttemptResult, Evaluation, ExecutionStatus } from '#domain/facts.ts';
 import type { Json } from '#domain/json.ts';
+import type { LimitKind, LimitRecord, WaitingRun } from '#domain/limit.ts';
 import type { NodeState } from '#domain/node-status.ts';
 import type { PayloadRef } from '#domain/payload-ref.ts';
 import type { Decision, ErrorInfo, RunRecord, RunStateName } from '#domain/run.ts';
@@ -54,7 +55,7 @@ export interface RunPage {
   readonly last?: { readonly createdAt: number; readonly id: string };
 }
 
-/** Runs, their results, values and history. All reads but `dueRuns` and `listRuns` are strongly consistent. */
+/** Runs, their results, values and history. All reads but `listRuns` are strongly consistent. */
 export interface RunStore {
   /** Puts a new run, unless one with this id exists, which is then given back. */
   createRun(run: RunRecord): Promise<{ readonly created: true } | { readonly created: false; readonly run: RunRecord }>;
@@ -82,9 +83,29 @@ export interface RunStore {
   /** Writes a run's line in the list, unless a newer one is there. */
   putHeader(header: RunHeader): Promise<void>;
   listRuns(query: RunQuery): Promise<RunPage>;
-  /** Ids of runs that are due, a page at a time, from the index: may lag, never loses a run for good. */
-  dueRuns(now: number): AsyncIterable<readonly string[]>;
 }
+
+/** Limits, the engines among them, and the runs that wait for their slots. Every read is strongly consistent. */
+export interface LimitStore {
+  readLimit(name: string): Promise<LimitRecord | undefined>;
+  /** Replaces a limit if its revision number is still `expectedRev` (0: there is none). */
+  commitLimit(limit: LimitRecord, expectedRev: number): Promise<'committed' | 'conflict'>;
+  /** Limits of a kind by name, a page at a time. */
+  listLimits(
+    kind: LimitKind,
+    limit: number,
+    after?: string,
+  ): Promise<{ readonly items: readonly LimitRecord[]; readonly last?: string }>;
+  /** Puts the row of a waiting run, unless one of a later revision of the run is there. */
+  putWaiting(row: WaitingRun): Promise<void>;
+  /** Takes a row away, unless it was put for a later revision of its run than `row.rev`. */
+  removeWaiting(row: Omit<WaitingRun, 'taken' | 'wants'>): Promise<void>;
+  /** Runs that wait for a limit, by pipeline, then highest priority first, then longest waiting first; `after` a row. */
+  listWaiting(limit: string, count: number, after?: WaitingPlace): Promise<readonly WaitingRun[]>;
+}
+
+/** Where a row stands among those of a limit; only a pipeline: behind all rows of that pipeline. */
+export type WaitingPlace = Pick<WaitingRun, 'pipeline'> | Pick<WaitingRun, 'pipeline' | 'priority' | 'since' | 'run'>;
 
 /** A pipeline's head: what may change about it. */
 export interface PipelineHead {
@@ -126,6 +147,18 @@ export interface PipelineStore {
   readDefinition(name: string, revision: string): Promise<PipelineDefinition | undefined>;
   /** Newest first. */
   listRevisions(name: string, incarnation: string): Promise<readonly RevisionEntry[]>;
+}
+
+/** An aggregate that has a due time. */
+export interface DueThing {
+  readonly kind: 'run' | 'limit' | 'pipeline';
+  /** Id of the run, name of the limit or of the pipeline. */
+  readonly id: string;
+}
+
+/** What is due, a page at a time, from the index: may lag, never loses anything for good. */
+export interface DueIndex {
+  due(now: number): AsyncIterable<readonly DueThing[]>;
 }
 
 /** Outputs of earlier successes, by key, until a time (ms since the epoch). What is written last stands. */
@@ -208,8 +241,10 @@ export interface Inbox {
   ring(runId: string, delaySeconds?: number): Promise<void>;
   /** Asks for a pass that looks at one attempt, by the name of its execution, though it is not due. */
   ringAbout(runId: string, executionName: string): Promise<void>;
-  /** Asks for passes over many runs. */
-  ringAll(runIds: readonly string[]): Promise<void>;
+  /** Asks for a pass over something else, after a delay of whole seconds (0 to 900). */
+  ringThing(thing: DueThing, delaySeconds?: number): Promise<void>;
+  /** Asks for passes over many things. */
+  ringAll(things: readonly DueThing[]): Promise<void>;
 }
 
 /** An event on the installation's bus. `detail` carries `schemaVersion` and `hops`. */
