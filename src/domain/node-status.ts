@@ -41,12 +41,14 @@ const STATUS = {
   w: { state: 'RETRY_WAIT', reason: 'RetryScheduled', standing: 'open' },
   S: { state: 'SUCCEEDED', reason: 'Completed', standing: 'success' },
   C: { state: 'SUCCEEDED', reason: 'Cached', standing: 'success' },
+  M: { state: 'SUCCEEDED', reason: 'MarkedByUser', standing: 'success' },
   F: { state: 'FAILED', reason: 'NodeFailed', standing: 'bad' },
   X: { state: 'FAILED', reason: 'ExpressionError', standing: 'bad' },
   L: { state: 'FAILED', reason: 'ExecutionLost', standing: 'bad' },
   E: { state: 'FAILED', reason: 'EngineError', standing: 'bad' },
   G: { state: 'FAILED', reason: 'PayloadTooLarge', standing: 'bad' },
   I: { state: 'FAILED', reason: 'InternalError', standing: 'bad' },
+  x: { state: 'FAILED', reason: 'MarkedByUser', standing: 'bad' },
   T: { state: 'TIMED_OUT', reason: 'TimedOut', standing: 'bad' },
   Q: { state: 'TIMED_OUT', reason: 'QueueTimeout', standing: 'bad' },
   O: { state: 'ABORTED', reason: 'AbortedOutside', standing: 'bad' },
@@ -56,6 +58,8 @@ const STATUS = {
   K: { state: 'SKIPPED', reason: 'ConditionFalse', standing: 'skipped' },
   k: { state: 'SKIPPED', reason: 'TriggerNotMet', standing: 'skipped' },
   B: { state: 'SKIPPED', reason: 'BranchNotChosen', standing: 'skipped' },
+  N: { state: 'SKIPPED', reason: 'NotSelected', standing: 'skipped' },
+  z: { state: 'SKIPPED', reason: 'MarkedByUser', standing: 'skipped' },
   U: { state: 'UPSTREAM_FAILED', reason: 'UpstreamFailed', standing: 'bad' },
 } as const satisfies Record<string, Status>;
 
