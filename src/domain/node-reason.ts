@@ -15,6 +15,8 @@ import { decideTrigger } from './trigger.ts';
 
 /** A start counts as under way after this time, whether or not Step Functions has confirmed it. */
 const STARTING_MS = 10_000;
+/** Ticks after which a look that was due counts as unanswered: the first may come late. */
+const UNANSWERED_TICKS = 3;
 
 /** What holds up whatever could start in a paused run. */
 export const UNTIL_RESUMED = 'it starts once the run is resumed.';
@@ -123,10 +125,10 @@ function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Exp
   }
   const deadline = deadlineOf(scope.pipeline, flight);
   if (scope.now >= deadline) {
-    return {
-      reason: 'Overdue',
-      message: `${attempt} should have ended by ${toIsoTime(deadline)}; it is being stopped.`,
-    };
+    const unseen = isUnanswered(scope, flight)
+      ? 'Step Functions does not say whether it has, and is asked again with every tick'
+      : 'it is being stopped';
+    return { reason: 'Overdue', message: `${attempt} should have ended by ${toIsoTime(deadline)}; ${unseen}.` };
   }
   if (flight.throttled) {
     const message = `Step Functions did not take the start of attempt ${flight.attempt}; it is asked again at ${toIsoTime(flight.pollAt)}.`;
@@ -135,10 +137,19 @@ function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Exp
   if (!flight.confirmed && flight.phase === 'starting' && scope.now - flight.startedAt < STARTING_MS) {
     return { reason: 'Starting', message: `${attempt} was started on engine ${inQuotes(node.engine)}.` };
   }
+  if (isUnanswered(scope, flight)) {
+    const message = `Step Functions has not said since ${toIsoTime(flight.pollAt)} how attempt ${flight.attempt} stands; it is asked again with every tick.`;
+    return { reason: 'Throttled', message };
+  }
   const limit = Number.isFinite(deadline)
     ? `its time is over at ${toIsoTime(deadline)}`
     : `it may take ${node.timeoutMs / 1000} s`;
   return { reason: 'Executing', message: `${attempt} runs on engine ${inQuotes(node.engine)}; ${limit}.` };
+}
+
+/** Whether looks at an attempt have been due for long: each that is answered puts the next one off. */
+function isUnanswered({ now, tickMs = 60_000 }: RunScope, flight: Flight): boolean {
+  return now - flight.pollAt >= UNANSWERED_TICKS * tickMs;
 }
 
 const ENDINGS: Record<EndReason, string> = {

@@ -15,6 +15,8 @@ export interface RunScope {
   readonly installation: string;
   /** Engines by name. */
   readonly engines: ReadonlyMap<string, EngineFact>;
+  /** Time between two ticks (ms). @default 60000 */
+  readonly tickMs?: number;
 }
 
 /** Where an attempt is carried out: an execution of Step Functions, or a run of another pipeline. */

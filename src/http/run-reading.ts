@@ -53,7 +53,8 @@ export function runNotFound(runId: string): ApiProblem {
 export async function scopeOf(deps: ApiDeps, run: RunRecord): Promise<RunScope> {
   const pipeline = await loadPipeline(deps.pipelines, run.pipeline, run.revision);
   if (!pipeline) throw new DamagedRunError(run.id, `revision ${run.revision} of ${run.pipeline} cannot be found`);
-  return { pipeline, run, now: deps.clock.now(), installation: deps.installation, engines: deps.engines };
+  const { clock, installation, engines, options } = deps;
+  return { pipeline, run, now: clock.now(), installation, engines, tickMs: options.tickMs };
 }
 
 /** The view of a run, with its input and output. */

@@ -320,4 +320,30 @@ describe('GET /v1/runs/{runId}/explain', () => {
     api.executions.start = start;
     expect((await api.untilOver(id)).state).toBe('SUCCEEDED');
   });
+
+  it('tells that Step Functions has not said for long how an attempt stands, and fails nothing for it', async () => {
+    const run = await runOf([node('a', [], { timeoutSeconds: 3_600 })], () => undefined);
+    const { describe: answered } = run.executions;
+    run.executions.describe = async () => ({ kind: 'unanswered', message: 'Rate exceeded' });
+    const [execution] = [...run.executions.started.values()];
+    for (let minute = 0; minute < 10; minute++) await run.tick(run.id, 60_000);
+    const message = expect.stringMatching(
+      /^Step Functions has not said since 2026-11-30T12:01:\S+ how attempt 1 stands;/,
+    );
+    expect((await run.at('nodes/a')).body).toMatchObject({ state: 'RUNNING', reason: 'Throttled', message });
+    run.executions.describe = answered;
+    await run.tick(run.id, 60_000);
+    expect((await run.at('nodes/a')).body).toMatchObject({ state: 'RUNNING', reason: 'Executing' });
+    run.executions.end(execution?.name ?? '', { status: 'SUCCEEDED', output: '1' });
+    expect((await run.untilOver(run.id)).state).toBe('SUCCEEDED');
+  });
+
+  it('tells that nobody knows whether an attempt ended whose time is over', async () => {
+    const run = await runOf([node('a', [], { timeoutSeconds: 180 })], () => undefined);
+    await run.tick(run.id, 60_000);
+    run.executions.describe = async () => ({ kind: 'unanswered', message: 'Rate exceeded' });
+    for (let minute = 0; minute < 6; minute++) await run.tick(run.id, 60_000);
+    const message = expect.stringContaining('Step Functions does not say whether it has');
+    expect((await run.at('nodes/a')).body).toMatchObject({ state: 'RUNNING', reason: 'Overdue', message });
+  });
 });
