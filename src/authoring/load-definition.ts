@@ -2,6 +2,7 @@ import { DEFINITION_LIMITS, type DefinitionError } from '#domain/definition.ts';
 import { parsePath } from '#domain/definition-path.ts';
 import { type DefinitionResult, parseDefinition } from '#domain/definition-schema.ts';
 import { type Locate, locateInJson, parseJsonStrict } from '#domain/json-text.ts';
+import { tooManyValues } from './json-values.ts';
 import { parseYamlStrict } from './yaml-text.ts';
 
 /** What a definition is written in. */
@@ -12,7 +13,7 @@ export type DefinitionFormat = 'json' | 'yaml';
  * `definePipeline` of one pipeline give the same definition.
  */
 export function loadDefinition(text: string, format: DefinitionFormat): DefinitionResult {
-  const size = sizeError(text);
+  const size = sizeError(text) ?? (format === 'json' ? tooManyValues(text) : undefined);
   if (size !== undefined) return { ok: false, errors: [size] };
   // Editors put a byte order mark before a text; it is no part of it.
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;

@@ -3,13 +3,14 @@
  * The composer of the parser is recursive, and a stack that overflows in it can end the process; so nesting is
  * measured on the flat tokens first. It also compares keys pair by pair; so equal keys are looked for here.
  */
-import { Composer, type CST, isMap, isScalar, isSeq, type ParsedNode, Parser } from 'yaml';
+import { Composer, type CST, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import type { PathSegment } from '#domain/definition-path.ts';
 import type { Json } from '#domain/json.ts';
 import type { JsonTextResult, Locate } from '#domain/json-text.ts';
 import type { LocatedProblem } from '#domain/json-tree.ts';
 import { TextPlaces } from '#domain/text-places.ts';
+import { readYamlTokens, tooDeep } from './yaml-tokens.ts';
 import { readYamlTree } from './yaml-tree.ts';
 
 /** Syntax errors that one answer lists: after the first few they follow from each other. */
@@ -27,11 +28,12 @@ export interface YamlTextResult {
  */
 export function parseYamlStrict(text: string): YamlTextResult {
   const places = new TextPlaces(text);
-  const tokens = [...new Parser().parse(text)];
-  const refusal = unfitTokens(tokens);
+  const read = readYamlTokens(text);
+  if (!Array.isArray(read)) return { result: refused([read], places) };
+  const refusal = unfitTokens(read);
   if (refusal !== undefined) return { result: refused([refusal], places) };
   const options = { version: '1.2', schema: 'core', intAsBigInt: true, uniqueKeys: false } as const;
-  const [document] = new Composer(options).compose(tokens);
+  const [document] = new Composer(options).compose(read);
   if (document === undefined) return { result: { ok: true, value: null }, locate: () => places.at(0) };
   if (document.errors.length > 0) {
     const problems = document.errors.slice(0, MOST_SYNTAX_ERRORS).map(({ message, pos }) => invalid(message, pos[0]));
@@ -57,10 +59,7 @@ function unfitTokens(tokens: readonly CST.Token[]): LocatedProblem | undefined {
   if (second !== undefined)
     return invalid('a second YAML document begins here; one file is one pipeline', second.offset);
   const deep = offsetOfDepth(tokens);
-  if (deep === undefined) return undefined;
-  const message = `lists and objects are nested more than ${DEFINITION_LIMITS.nestingDepth} levels deep`;
-  const allowed = `at most ${DEFINITION_LIMITS.nestingDepth} levels`;
-  return { path: '', code: 'TOO_DEEP', message, allowed, offset: deep };
+  return deep === undefined ? undefined : tooDeep(deep);
 }
 
 function offsetOfDepth(tokens: readonly CST.Token[]): number | undefined {

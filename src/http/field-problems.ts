@@ -21,11 +21,17 @@ export function toFieldProblems(error: z.ZodError, value: unknown, known: readon
       {
         path: formatPath(path),
         code,
-        message: issue.message,
+        message: messageOf(issue),
         ...(found !== undefined && { value: shownValue(found) }),
       },
     ];
   });
+}
+
+/** Of a key that is wrong, what is wrong with it. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  const [first] = issue.code === 'invalid_key' ? issue.issues : [];
+  return first ? `the key ${first.message}` : issue.message;
 }
 
 function unknownField(path: readonly PathSegment[], key: string, known: readonly string[]): FieldProblem {

@@ -9,7 +9,7 @@ import type { Answer, QueryParameter, Route } from './route.ts';
 const API_VERSION = '1';
 
 /** Problems that any address may answer. */
-const COMMON_PROBLEMS: readonly ProblemCode[] = ['THROTTLED', 'INTERNAL_ERROR'];
+const COMMON_PROBLEMS: readonly ProblemCode[] = ['INVALID_PARAMETER', 'THROTTLED', 'INTERNAL_ERROR'];
 
 /** Builds the document. */
 export function buildOpenApi(routes: readonly Route[]): JsonObject {
@@ -105,7 +105,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Json {
 
 function problemsOf(route: Route, components: Components): { [status: string]: Json } {
   const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of [...route.problems, ...COMMON_PROBLEMS]) {
+  for (const code of new Set([...COMMON_PROBLEMS, ...route.problems])) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

@@ -8,12 +8,18 @@ export const limitSchema = z
   .transform(Number)
   .pipe(z.int().min(1).max(1000));
 
+/** `from` and `to`. */
+export const instantSchema = z.iso.datetime({
+  offset: true,
+  error: 'is an instant in ISO 8601, with its offset: 2026-11-30T12:00:00Z',
+});
+
 /** `item`: the index of an item of a map. */
 export const itemSchema = z
   .string()
-  .regex(/^\d{1,6}$/, 'is the index of an item: a whole number from 0')
+  .regex(/^\d{1,6}$/, 'is the index of an item: a whole number from 0 to 999999')
   .transform(Number)
-  .pipe(z.int().min(0));
+  .pipe(z.int().min(0).max(999_999));
 
 /** A parameter that is true or false. */
 export const flagSchema = z

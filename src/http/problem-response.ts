@@ -1,6 +1,7 @@
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import type { ApiResponse } from './api-message.ts';
 import { ApiProblem, PROBLEM_PAGES, PROBLEMS } from './problem.ts';
+import { boundErrors, cutText } from './problem-size.ts';
 
 const THROTTLES = /Throttl|TooManyRequests|ProvisionedThroughputExceeded|RequestLimitExceeded/;
 
@@ -27,8 +28,8 @@ export function problemResponse(problem: ApiProblem, requestId: string): ApiResp
     title,
     status,
     code: problem.code,
-    detail: problem.message,
-    ...(problem.errors.length > 0 && { errors: problem.errors }),
+    detail: cutText(problem.message),
+    ...(problem.errors.length > 0 && { errors: boundErrors(problem.errors) }),
     requestId,
   };
   return {

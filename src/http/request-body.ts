@@ -25,10 +25,14 @@ export const BODY_PROBLEMS = [
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The media type of a body without its parameters, in lower case; the default where none is named. */
+/**
+ * The media type of a body without its parameters, in lower case; the default where none is named.
+ * @throws ApiProblem UNSUPPORTED_MEDIA_TYPE, also for a body that is compressed
+ */
 export function mediaTypeOf(request: ApiRequest, allowed: readonly string[]): string {
-  const header = request.headers.get('content-type');
-  if (header === undefined) return allowed[0] as string;
+  refuseEncoding(request);
+  const header = request.headers.get('content-type')?.trim();
+  if (!header) return allowed[0] as string;
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
@@ -37,16 +41,43 @@ export function mediaTypeOf(request: ApiRequest, allowed: readonly string[]): st
   throw new ApiProblem('UNSUPPORTED_MEDIA_TYPE', detail, { headers: { accept: allowed.join(', ') } });
 }
 
-/** The text of a body. */
+function refuseEncoding({ headers }: ApiRequest): void {
+  const encoding = headers.get('content-encoding')?.trim();
+  if (!encoding || encoding.toLowerCase() === 'identity') return;
+  const detail = `The body is encoded as ${encoding}; this address takes it as it is.`;
+  throw new ApiProblem('UNSUPPORTED_MEDIA_TYPE', detail, { headers: { 'accept-encoding': 'identity' } });
+}
+
+/**
+ * The text of a body.
+ * @throws ApiProblem BODY_TOO_LARGE, INVALID_UNICODE
+ */
 export function textOf(request: ApiRequest, maxBytes: number): string {
   if (request.body.length > maxBytes) {
     throw new ApiProblem('BODY_TOO_LARGE', `The body has ${request.body.length} bytes; at most ${maxBytes} are taken.`);
   }
-  try {
-    return utf8.decode(request.body);
-  } catch (cause) {
-    throw new ApiProblem('INVALID_UNICODE', 'The body is not UTF-8 text.', { cause });
+  const text = utf8Of(request.body);
+  if (text === undefined || isPatched(request, text)) {
+    throw new ApiProblem('INVALID_UNICODE', 'The body is not UTF-8 text.');
   }
+  return text;
+}
+
+function utf8Of(body: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a gateway put U+FFFD in the place of bytes that are no UTF-8: it hands bodies of text types on as text, so
+ * all that is left to be seen is that the body is longer than the one that was sent.
+ */
+function isPatched({ headers, body }: ApiRequest, text: string): boolean {
+  const sent = headers.get('content-length');
+  return sent !== undefined && Number(sent) !== body.length && text.includes('\uFFFD');
 }
 
 /** Reads a JSON body by a schema. An empty body is an empty object. */

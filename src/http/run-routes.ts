@@ -11,7 +11,7 @@ import { jsonResponse } from './api-message.ts';
 import { pageSchema } from './field-schemas.ts';
 import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
 import { fromCursor, toCursor } from './paging.ts';
-import { waitSchema } from './parameter-schemas.ts';
+import { instantSchema, waitSchema } from './parameter-schemas.ts';
 import { pipelineNotFound } from './pipeline-routes.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
@@ -105,8 +105,8 @@ const listQuery = {
     description: 'Only runs with this tag, `key:value`; of several, all are asked for.',
     repeatable: true,
   } as QueryParameter<string[]>,
-  from: { schema: z.iso.datetime({ offset: true }), description: 'Only runs created then or later.' },
-  to: { schema: z.iso.datetime({ offset: true }), description: 'Only runs created before.' },
+  from: { schema: instantSchema, description: 'Only runs created then or later.' },
+  to: { schema: instantSchema, description: 'Only runs created before.' },
 };
 
 /** `GET /v1/runs` */

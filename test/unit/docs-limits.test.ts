@@ -9,6 +9,7 @@ import { EXPRESSION_LIMITS } from '#domain/expression.ts';
 import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import { MAX_HOPS } from '#http/event-schemas.ts';
 import { MAX_PAGE_BYTES } from '#http/page-filling.ts';
+import { MAX_ERRORS_BYTES, MAX_REPEATED_TEXT } from '#http/problem-size.ts';
 import { DEFAULT_LIMIT } from '#http/query-parameters.ts';
 import { MAX_BODY_BYTES } from '#http/request-body.ts';
 import { PARALLEL_CALLS } from '#scheduler/gather.ts';
@@ -64,6 +65,12 @@ const definitions: { readonly [limit in keyof typeof DEFINITION_LIMITS]: [row: s
   catchUpWindowSeconds: ['catchUpWindowSeconds', range(DEFINITION_LIMITS.catchUpWindowSeconds)],
 };
 
+const definitionTexts: Limits = {
+  'values of a definition in JSON': String(constantIn('src/authoring/json-values.ts', 'MOST_VALUES')),
+  'words, marks and blanks of YAML': String(constantIn('src/authoring/yaml-tokens.ts', 'MOST_LEXEMES')),
+  'values that YAML aliases stand for': String(constantIn('src/authoring/yaml-tree.ts', 'MOST_VALUES')),
+};
+
 const { maxFlights, maxDecisions, tickMs, passMs, stopGraceMs } = DEFAULT_STEP_OPTIONS;
 
 const runs: Limits = {
@@ -93,6 +100,8 @@ const api: Limits = {
   'body of a request, definitions apart': bytes(MAX_BODY_BYTES),
   'body that is a definition': bytes(DEFINITION_LIMITS.definitionBytes),
   'levels of a body': String(DEFINITION_LIMITS.nestingDepth),
+  'errors in one answer': `${DEFINITION_LIMITS.errors}, ${bytes(MAX_ERRORS_BYTES)}`,
+  'characters of a text that a problem repeats': String(MAX_REPEATED_TEXT),
   'limit of a list': `1 to 1000, default ${DEFAULT_LIMIT}`,
   'bytes of a page of nodes or items': String(MAX_PAGE_BYTES),
   'bytes of an output in one answer': String(MAX_PAGE_BYTES),
@@ -127,7 +136,7 @@ const syntax: { readonly [limit in keyof typeof EXPRESSION_LIMITS]: [row: string
 
 describe('limits in the reference are those of the code', () => {
   it.each<[section: string, expected: Limits]>([
-    ['Definitions', Object.fromEntries(Object.values(definitions))],
+    ['Definitions', { ...Object.fromEntries(Object.values(definitions)), ...definitionTexts }],
     ['Runs', runs],
     ['Values', values],
     ['The HTTP API', api],
