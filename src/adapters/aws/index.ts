@@ -10,6 +10,7 @@ import { createNodeIds } from './node-ids.ts';
 import { createS3Payloads, type S3Payloads } from './s3-payloads.ts';
 import { type CallingFunction, callRatesOf } from './service-quotas.ts';
 import { createSfnExecutions } from './sfn-executions.ts';
+import { shareLists } from './shared-lists.ts';
 import { createSqsInbox } from './sqs-inbox.ts';
 import { createTable } from './table.ts';
 
@@ -55,7 +56,7 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
     pipelines: createDynamoPipelineStore(table),
     memo: createDynamoMemo(table),
     payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
-    executions: createSfnExecutions(clients.sfn, options.allowance),
+    executions: shareLists(createSfnExecutions(clients.sfn, options.allowance)),
     inbox: createSqsInbox(clients.sqs, options.inboxUrl),
     bus: createEventBridgeBus(clients.eventBridge, options.bus),
     ids: createNodeIds(),
