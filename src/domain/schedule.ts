@@ -18,22 +18,46 @@ const crons = new WeakMap<CronEntry, ParsedCron>();
 
 /**
  * The first instant of an entry strictly after `after`, and after its creation.
- * @param createdAt when the entry came to be, or was last changed
+ * @param createdAt when the entry came to be, or its timing was last changed
  * @returns `undefined` when there is none in forty years
  */
 export function nextInstant(entry: ScheduleEntry, after: number, createdAt: number): number | undefined {
-  if (entry.kind === 'cron') return nextOfCron(entry, Math.max(after, createdAt));
-  const count = Math.floor((after - createdAt) / entry.everyMs) + 1;
-  return createdAt + Math.max(1, count) * entry.everyMs;
+  return followingInstant(entry, Math.max(after, createdAt), createdAt);
 }
 
 /**
- * The last instant of an entry strictly before `before`, whether or not the entry was there then: the beginning of
- * the time that a run at `before` stands for.
+ * The last instant of an entry strictly before `before`, whether or not the entry was there then: where the time
+ * begins that a run at `before` stands for. For the first instant of a rate that is the creation of the entry.
  */
 export function previousInstant(entry: ScheduleEntry, before: number, createdAt: number): number | undefined {
   if (entry.kind === 'cron') return previousOfCron(entry, before);
   return createdAt + (Math.ceil((before - createdAt) / entry.everyMs) - 1) * entry.everyMs;
+}
+
+/** A stretch of time, and how many instants of it are wanted. */
+export interface InstantRange {
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+}
+
+/**
+ * The first `limit` instants from `from` to `to`, both included, whether or not the entry was there then: what a
+ * backfill runs. A rate is counted backwards, too.
+ */
+export function instantsBetween(entry: ScheduleEntry, range: InstantRange, createdAt: number): readonly number[] {
+  const instants: number[] = [];
+  let instant = followingInstant(entry, range.from - 1, createdAt);
+  while (instant !== undefined && instant <= range.to && instants.length < range.limit) {
+    instants.push(instant);
+    instant = followingInstant(entry, instant, createdAt);
+  }
+  return instants;
+}
+
+function followingInstant(entry: ScheduleEntry, after: number, createdAt: number): number | undefined {
+  if (entry.kind === 'cron') return nextOfCron(entry, after);
+  return createdAt + (Math.floor((after - createdAt) / entry.everyMs) + 1) * entry.everyMs;
 }
 
 function nextOfCron(entry: CronEntry, after: number): number | undefined {
