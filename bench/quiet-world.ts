@@ -4,8 +4,10 @@
  */
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryExecutions, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
@@ -13,7 +15,7 @@ import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
-import type { Evaluator, Inbox } from '#ports/index.ts';
+import type { DueThing, Evaluator, Inbox } from '#ports/index.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
 import { startRun } from '#scheduler/start-run.ts';
@@ -95,10 +97,13 @@ class QuietWorld {
     const clock = { now: () => this.now };
     const executions = createMemoryExecutions(clock, (execution) => this.onExecution(execution, play));
     const runs = play.isMeasured ? measureWrites(this.stored, clock, this.written) : this.stored;
+    const limits = createMemoryLimitStore();
     const counted = <T extends object>(name: string, port: T) => countedPort(name, port, this.counts);
     this.deps = {
       runs: counted('runs', runs),
+      limits: counted('limits', limits),
       pipelines: counted('pipelines', createMemoryPipelineStore()),
+      due: counted('due', createMemoryDueIndex({ run: this.stored.stored, limit: limits.stored })),
       memo: counted('memo', createMemoryMemo()),
       payloads: counted('payloads', createMemoryPayloads()),
       executions: counted('executions', executions),
@@ -158,12 +163,14 @@ class QuietWorld {
   }
 
   private inbox(): Inbox {
-    const ring = async (run: string, delaySeconds = 0) => this.send({ kind: 'ring', run }, delaySeconds * 1000);
+    const ringThing = async ({ kind, id }: DueThing, delaySeconds = 0) =>
+      this.send({ kind: 'ring', [kind]: id }, delaySeconds * 1000);
     return {
-      ring,
+      ring: (id, delaySeconds) => ringThing({ kind: 'run', id }, delaySeconds),
+      ringThing,
       ringAbout: async (run, about) => this.send({ kind: 'ring', run, about }, 0),
-      ringAll: async (runs) => {
-        for (const run of runs) await ring(run);
+      ringAll: async (things) => {
+        for (const thing of things) await ringThing(thing);
       },
     };
   }

@@ -2,11 +2,13 @@ import type { StepOptions } from '#domain/draft.ts';
 import type { EngineFact } from '#domain/facts.ts';
 import type {
   Clock,
+  DueIndex,
   Evaluator,
   EventBus,
   Executions,
   Ids,
   Inbox,
+  LimitStore,
   Memo,
   Payloads,
   PipelineStore,
@@ -29,7 +31,9 @@ export interface PassLine {
 /** Everything that passes, commands and the tick work with. Made by a composition root. */
 export interface PassDeps {
   readonly runs: RunStore;
+  readonly limits: LimitStore;
   readonly pipelines: PipelineStore;
+  readonly due: DueIndex;
   readonly memo: Memo;
   readonly payloads: Payloads;
   readonly executions: Executions;

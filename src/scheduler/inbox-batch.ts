@@ -1,13 +1,15 @@
-/** Works through a batch of the inbox: one pass a run, however many messages speak of it. */
+/** Works through a batch of the inbox: one pass a run, limit or pipeline, however many messages speak of it. */
 import pMap from 'p-map';
 import type { AttemptKey } from '#domain/execution-name.ts';
+import type { DueThing } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import type { Completion } from './gather.ts';
 import { type InboxMessage, parseInboxMessage } from './inbox-message.ts';
 import { runPass } from './pass.ts';
+import { workThing } from './work-thing.ts';
 
-/** Runs that one invocation works on at the same time. */
-const PARALLEL_RUNS = 10;
+/** Passes of one invocation at the same time. */
+const PARALLEL_PASSES = 10;
 
 /** A message as the queue hands it over. */
 export interface QueuedMessage {
@@ -32,20 +34,54 @@ interface Work {
   readonly looks: AttemptKey[];
 }
 
+interface ThingWork {
+  readonly thing: DueThing;
+  readonly messageIds: string[];
+}
+
+/** A batch by what its messages speak of. */
+interface SortedBatch {
+  readonly byRun: ReadonlyMap<string, Work>;
+  readonly byThing: ReadonlyMap<string, ThingWork>;
+  readonly unreadable: readonly string[];
+  readonly echoes: number;
+}
+
 /** Handles a batch. One bad message or run never fails the others. */
 export async function workBatch(
   deps: PassDeps,
   messages: readonly QueuedMessage[],
   trouble: BatchTrouble,
 ): Promise<BatchOutcome> {
-  const failures: string[] = [];
+  const { byRun, byThing, unreadable, echoes } = sortBatch(deps, messages, trouble);
+  const works = [
+    ...[...byRun].map(
+      ([run, work]) =>
+        () =>
+          workRun(deps, run, work, trouble),
+    ),
+    ...[...byThing.values()].map((work) => () => passOver(deps, work, trouble)),
+  ];
+  const again = await pMap(works, (work) => work(), { concurrency: PARALLEL_PASSES });
+  return { failures: [...unreadable, ...again.flat()], echoes };
+}
+
+function sortBatch(deps: PassDeps, messages: readonly QueuedMessage[], trouble: BatchTrouble): SortedBatch {
+  const unreadable: string[] = [];
   const byRun = new Map<string, Work>();
+  const byThing = new Map<string, ThingWork>();
   let echoes = 0;
   for (const { messageId, body } of messages) {
     const message = read(deps, body, trouble);
-    if (!message) failures.push(messageId);
+    if (!message) unreadable.push(messageId);
     else if (message.kind === 'echo') echoes += 1;
-    else if (message.kind === 'ring' || message.kind === 'completion') {
+    else if (message.kind === 'thing') {
+      const { thing } = message;
+      const key = `${thing.kind} ${thing.id}`;
+      const work = byThing.get(key) ?? { thing, messageIds: [] };
+      byThing.set(key, work);
+      work.messageIds.push(messageId);
+    } else if (message.kind === 'ring' || message.kind === 'completion') {
       const work = byRun.get(message.run) ?? { messageIds: [], completions: [], looks: [] };
       byRun.set(message.run, work);
       work.messageIds.push(messageId);
@@ -53,8 +89,7 @@ export async function workBatch(
       else if (message.about) work.looks.push(message.about);
     }
   }
-  const passes = await pMap(byRun, ([run, work]) => workRun(deps, run, work, trouble), { concurrency: PARALLEL_RUNS });
-  return { failures: [...failures, ...passes.flat()], echoes };
+  return { byRun, byThing, unreadable, echoes };
 }
 
 function read(deps: PassDeps, body: string, trouble: BatchTrouble): InboxMessage | undefined {
@@ -85,5 +120,20 @@ async function workRun(deps: PassDeps, run: string, work: Work, trouble: BatchTr
   } catch (error) {
     trouble(`the pass over run ${run} failed`, error);
     return work.messageIds;
+  }
+}
+
+/** One pass for all messages of a limit or a pipeline; gives the messages that have to come again. */
+async function passOver(
+  deps: PassDeps,
+  { thing, messageIds }: ThingWork,
+  trouble: BatchTrouble,
+): Promise<readonly string[]> {
+  try {
+    await workThing(deps, thing);
+    return [];
+  } catch (error) {
+    trouble(`the pass over ${thing.kind} ${thing.id} failed`, error);
+    return messageIds;
   }
 }

@@ -1,10 +1,15 @@
 /** What arrives in the inbox. Each message is parsed before it is used; none of them carries a state. */
 import * as z from 'zod';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
+import type { DueThing } from '#ports/index.ts';
 import { type Completion, completionOf } from './gather.ts';
 
 /** `about`: the name of an execution, of an attempt that is to be looked at though it is not due. */
-const ring = z.object({ kind: z.literal('ring'), run: z.string(), about: z.string().optional() });
+const runRing = z.object({ kind: z.literal('ring'), run: z.string(), about: z.string().optional() });
+
+const limitRing = z.object({ kind: z.literal('ring'), limit: z.string().regex(/^(?:engine|pool|pipeline)\//) });
+
+const pipelineRing = z.object({ kind: z.literal('ring'), pipeline: z.string() });
 
 /** Made by the rule on the default bus from `aws.states` events; an output too large for an event is not there. */
 const execution = z.object({
@@ -16,7 +21,7 @@ const execution = z.object({
   stopDate: z.coerce.number(),
 });
 
-const message = z.discriminatedUnion('kind', [ring, execution]);
+const message = z.union([runRing, limitRing, pipelineRing, execution]);
 
 /** An event of the installation's own bus, as EventBridge wraps it. */
 const busEvent = z.object({ source: z.string(), 'detail-type': z.string(), detail: z.unknown() });
@@ -24,6 +29,8 @@ const busEvent = z.object({ source: z.string(), 'detail-type': z.string(), detai
 /** A message of the inbox, read. */
 export type InboxMessage =
   | { readonly kind: 'ring'; readonly run: string; readonly about?: AttemptKey }
+  /** A ring of something that is no run. */
+  | { readonly kind: 'thing'; readonly thing: DueThing }
   | { readonly kind: 'completion'; readonly run: string; readonly completion: Completion }
   /** Published by this very function: a rule let it through that should not have. */
   | { readonly kind: 'echo'; readonly detailType: string }
@@ -43,6 +50,8 @@ export function parseInboxMessage(body: string, installation: string): InboxMess
     return { kind, detailType: event['detail-type'] };
   }
   const read = message.parse(value);
+  if ('limit' in read) return { kind: 'thing', thing: { kind: 'limit', id: read.limit } };
+  if ('pipeline' in read) return { kind: 'thing', thing: { kind: 'pipeline', id: read.pipeline } };
   if (read.kind === 'ring') {
     const about = read.about === undefined ? undefined : parseExecutionName(installation, read.about);
     return { kind: 'ring', run: read.run, ...(about && { about }) };

@@ -57,7 +57,7 @@ describe('createAwsPorts', () => {
     expect(await ports.pipelines.readHead('etl')).toBeUndefined();
     expect(await ports.executions.start(MACHINE, 'a', '{}')).toEqual({ kind: 'started' });
     await ports.bus.publish([{ source: 'millrace.api', detailType: 'EngineChanged', detail: {} }]);
-    await ports.inbox.ringAll(['run-1']);
+    await ports.inbox.ringAll([{ kind: 'run', id: 'run-1' }]);
     expect(Object.values(services).map((service) => service.calls.length)).toEqual([2, 1, 1, 1]);
     expect(Math.abs(ports.clock.now() - Date.now())).toBeLessThan(60_000);
   });

@@ -1,4 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { createDynamoDueIndex } from '#adapters/aws/dynamo-due.ts';
 import { createDynamoRunStore } from '#adapters/aws/dynamo-run-store.ts';
 import { createTable } from '#adapters/aws/table.ts';
 import { aggregateKey } from '#adapters/aws/table-keys.ts';
@@ -23,8 +24,10 @@ export async function openDynamoRunStore(
       }),
     );
   };
+  const table = createTable(server.client, TableName);
   return {
-    store: createDynamoRunStore(createTable(server.client, TableName), clock),
+    store: createDynamoRunStore(table, clock),
+    due: createDynamoDueIndex(table),
     damage: (id) => change(id, 'SET b = :body', { ':body': Buffer.from('no deflated text') }),
     makeNewer: (id) => change(id, 'SET c = :schema, b = :body', { ':schema': 2, ':body': 'a layout of the future' }),
   };

@@ -1,13 +1,14 @@
 /** What the stores cost, as the development host counts it: write and read units, index writes included. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '#domain/run.ts';
-import type { RunStore } from '#ports/index.ts';
+import type { DueIndex, RunStore } from '#ports/index.ts';
 import { openDynamoRunStore } from './dynamo-run-store.harness.ts';
 import { CREATED, nextId, sampleDecision, sampleFlight, sampleHeader, sampleRun } from './sample-run.ts';
 import { startHostTables } from './tables.ts';
 
 let server: Awaited<ReturnType<typeof startHostTables>>;
 let store: RunStore;
+let due: DueIndex;
 
 beforeAll(async () => {
   server = await startHostTables();
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 beforeEach(async () => {
-  store = (await openDynamoRunStore(server)).store;
+  ({ store, due } = await openDynamoRunStore(server));
 });
 
 async function unitsOf(work: () => Promise<unknown>): Promise<{ written: number; read: number }> {
@@ -88,7 +89,7 @@ describe('units of the run store', () => {
 
   it('looks for what is due for half a unit a shard', async () => {
     const look = async () => {
-      for await (const page of store.dueRuns(CREATED)) expect(page).toEqual([]);
+      for await (const page of due.due(CREATED)) expect(page).toEqual([]);
     };
     expect(await unitsOf(look)).toEqual({ written: 0, read: 4 });
   });

@@ -1,3 +1,4 @@
+import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { describeRunList } from './run-list.contract.ts';
 import { describeRunParts } from './run-parts.contract.ts';
@@ -10,6 +11,7 @@ async function open(): Promise<RunStoreHarness> {
   };
   return {
     store,
+    due: createMemoryDueIndex({ run: store.stored }),
     damage: async (id) => change(id, { body: '{"p":' }),
     makeNewer: async (id) => change(id, { schemaVersion: 2, body: 'a layout of the future' }),
   };

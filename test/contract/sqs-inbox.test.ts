@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSqsInbox } from '#adapters/aws/sqs-inbox.ts';
-import type { Inbox } from '#ports/index.ts';
+import type { DueThing, Inbox } from '#ports/index.ts';
 import { ODD_TEXTS } from './sample-run.ts';
 import { failure, type ServiceCall, startScriptedService } from './scripted-service.ts';
 
@@ -35,6 +35,10 @@ function rungBy(calls: readonly ServiceCall[]): string[] {
   return calls.flatMap((call) => entriesOf(call).map((entry) => JSON.parse(entry.MessageBody).run));
 }
 
+function asRun(id: string): DueThing {
+  return { kind: 'run', id };
+}
+
 /** Takes all entries of a batch but those that `isLost` picks. */
 function take(call: ServiceCall, isLost: (entry: BatchEntry) => boolean = () => false) {
   const Failed = entriesOf(call)
@@ -66,35 +70,53 @@ describe('SqsInbox', () => {
   it('rings many runs, ten a call', async () => {
     service.script((call) => take(call));
     const runs = Array.from({ length: 25 }, (_, at) => `run-${at}`);
-    await inbox.ringAll(runs);
+    await inbox.ringAll(runs.map(asRun));
     expect(service.calls.map((call) => entriesOf(call).length)).toEqual([10, 10, 5]);
     expect(rungBy(service.calls)).toEqual(runs);
     await inbox.ringAll([]);
     expect(service.calls).toHaveLength(3);
   });
 
+  it.each([
+    ['limit', 'engine/spark', '{"kind":"ring","limit":"engine/spark"}'],
+    ['pipeline', 'etl', '{"kind":"ring","pipeline":"etl"}'],
+    ['run', 'run-1', '{"kind":"ring","run":"run-1"}'],
+  ] as const)('rings a %s by what it is, alone and among others', async (kind, id, body) => {
+    service.script((call) => (call.api === 'SendMessage' ? { body: { MessageId: 'm' } } : take(call)));
+    await inbox.ringThing({ kind, id }, 3);
+    await inbox.ringAll([asRun('run-2'), { kind, id }]);
+    const [alone, together] = service.calls;
+    expect(alone?.body).toEqual({ QueueUrl: QUEUE, MessageBody: body, DelaySeconds: 3 });
+    expect(entriesOf(together as ServiceCall).map((entry) => entry.MessageBody)).toEqual([
+      '{"kind":"ring","run":"run-2"}',
+      body,
+    ]);
+  });
+
   it('carries any id', async () => {
     service.script((call) => take(call));
-    await inbox.ringAll(ODD_TEXTS);
+    await inbox.ringAll(ODD_TEXTS.map(asRun));
     expect(rungBy(service.calls)).toEqual(ODD_TEXTS);
   });
 
   it('sends again what was not taken, and only that', async () => {
     service.script((call) => take(call, ({ Id }) => service.calls.length === 1 && Number(Id) % 4 === 3));
-    await inbox.ringAll(Array.from({ length: 10 }, (_, at) => `run-${at}`));
+    await inbox.ringAll(Array.from({ length: 10 }, (_, at) => asRun(`run-${at}`)));
     expect(service.calls).toHaveLength(2);
     expect(rungBy(service.calls.slice(1))).toEqual(['run-3', 'run-7']);
   });
 
   it('gives up in the end, and says why', async () => {
     service.script((call) => take(call, () => true));
-    await expect(inbox.ringAll(['a', 'b'])).rejects.toThrow('2 of 2 rings were not taken: InternalError: try again');
+    await expect(inbox.ringAll(['a', 'b'].map(asRun))).rejects.toThrow(
+      '2 of 2 rings were not taken: InternalError: try again',
+    );
     expect(service.calls.length).toBeLessThanOrEqual(5);
   });
 
   it('passes on that the queue is not there', async () => {
     service.script(() => failure('QueueDoesNotExist', 'The specified queue does not exist.'));
     await expect(inbox.ring('run-1')).rejects.toThrow('does not exist');
-    await expect(inbox.ringAll(['run-1'])).rejects.toThrow('does not exist');
+    await expect(inbox.ringAll([asRun('run-1')])).rejects.toThrow('does not exist');
   });
 });

@@ -1,8 +1,10 @@
 /** An installation in one thread: the handlers over the memory ports, with a clock that the test moves. */
 import type { Context } from 'aws-lambda';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
+import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
@@ -11,9 +13,10 @@ import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import { isRunOver } from '#domain/run.ts';
 import { EVENT_SCHEMAS } from '#http/event-schemas.ts';
 import type { ApiDeps } from '#http/route.ts';
-import type { BusEvent } from '#ports/index.ts';
+import type { BusEvent, DueThing } from '#ports/index.ts';
 import { completionOf } from '#scheduler/gather.ts';
 import { runPass } from '#scheduler/pass.ts';
+import { workThing } from '#scheduler/work-thing.ts';
 
 /** The state machine behind the engine `lambda`. */
 export const MACHINE = 'arn:aws:states:eu-central-1:111122223333:stateMachine:millrace-lambda';
@@ -32,21 +35,33 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const time = { now: Date.UTC(2026, 10, 30, 12) };
   const clock = { now: () => time.now };
   const rings: string[] = [];
+  const rungThings: DueThing[] = [];
   const ended: MemoryExecution[] = [];
   const events: BusEvent[] = [];
   const executions = createMemoryExecutions(clock, (execution) => {
     if (execution.status !== 'RUNNING') ended.push(execution);
   });
+  const runs = createMemoryRunStore();
+  const limits = createMemoryLimitStore();
+  const ringThing = async (thing: DueThing) => {
+    if (thing.kind === 'run') rings.push(thing.id);
+    else rungThings.push(thing);
+  };
   const deps: ApiDeps = {
-    runs: createMemoryRunStore(),
+    runs,
+    limits,
     pipelines: createMemoryPipelineStore(),
+    due: createMemoryDueIndex({ run: runs.stored, limit: limits.stored }),
     memo: createMemoryMemo(),
     payloads: createMemoryPayloads(),
     executions,
     inbox: {
       ring: async (runId) => void rings.push(runId),
       ringAbout: async () => {},
-      ringAll: async (runIds) => void rings.push(...runIds),
+      ringThing,
+      ringAll: async (things) => {
+        for (const thing of things) await ringThing(thing);
+      },
     },
     bus: {
       publish: async (published) => {
@@ -77,8 +92,9 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
 
   /** Brings rings and ends to passes until nothing is left to bring. */
   const settle = async (rounds = 200) => {
-    for (let round = 0; round < rounds && (rings.length > 0 || ended.length > 0); round++) {
+    for (let round = 0; round < rounds && rings.length + rungThings.length + ended.length > 0; round++) {
       time.now += 50;
+      for (const thing of rungThings.splice(0)) await workThing(deps, thing);
       for (const runId of new Set(rings.splice(0))) await runPass(deps, runId);
       endExecutions();
       for (const execution of ended.splice(0)) await tellEnd(deps, execution);
@@ -102,7 +118,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     throw new Error(`run ${runId} does not end`);
   };
 
-  return { deps, time, rings, events, executions, settle, tick, untilOver };
+  return { deps, time, rings, rungThings, events, executions, settle, tick, untilOver };
 }
 
 /** An installation. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryExecutions } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
@@ -18,16 +20,21 @@ async function createScheduler() {
   const counted: string[] = [];
   const troubles: string[] = [];
   const clock = { now: () => NOW };
+  const runs = createMemoryRunStore();
+  const limits = createMemoryLimitStore();
   const pass: PassDeps = {
-    runs: createMemoryRunStore(),
+    runs,
+    limits,
     pipelines: createMemoryPipelineStore(),
+    due: createMemoryDueIndex({ run: runs.stored, limit: limits.stored }),
     memo: createMemoryMemo(),
     payloads: createMemoryPayloads(),
     executions: createMemoryExecutions(clock),
     inbox: {
       ring: async (run) => void rung.push(run),
       ringAbout: async (run) => void rung.push(run),
-      ringAll: async (runs) => void rung.push(...runs),
+      ringThing: async ({ kind, id }) => void rung.push(`${kind} ${id}`),
+      ringAll: async (things) => void rung.push(...things.map(({ kind, id }) => `${kind} ${id}`)),
     },
     bus: { publish: async () => {} },
     evaluator: { evaluate: async () => [] },
@@ -125,6 +132,6 @@ describe('the scheduler function', () => {
     const run = await start();
     rung.length = 0;
     await handle({ kind: 'tick' });
-    expect(rung).toEqual([run.id]);
+    expect(rung).toEqual([`run ${run.id}`]);
   });
 });

@@ -1,6 +1,6 @@
 /** The inbox queue of a world: at least once, in any order, late, or not at all. */
 import type { MemoryExecution } from '#adapters/memory/memory-executions.ts';
-import type { Inbox } from '#ports/index.ts';
+import type { DueThing, Inbox } from '#ports/index.ts';
 import type { Faults } from './faults.ts';
 
 /** How long an event takes from the end of an execution to the inbox, at least (ms). */
@@ -36,19 +36,20 @@ export class Mailbox {
 
   /** The inbox as an invocation sees it. What the tick rings is never lost. */
   inboxOf(isTick: boolean): Inbox {
-    const ring = async (run: string, delaySeconds = 0) => {
-      const body = JSON.stringify({ kind: 'ring', run });
+    const ringThing = async ({ kind, id }: DueThing, delaySeconds = 0) => {
+      const body = JSON.stringify({ kind: 'ring', [kind]: id });
       const copies = isTick ? 1 : this.copies();
       for (let copy = 0; copy < copies; copy++) this.send(body, delaySeconds * 1000);
     };
     return {
-      ring,
+      ring: (id, delaySeconds) => ringThing({ kind: 'run', id }, delaySeconds),
+      ringThing,
       ringAbout: async (run, about) => {
         const body = JSON.stringify({ kind: 'ring', run, about });
         for (let copy = this.copies(); copy > 0; copy--) this.send(body, 0);
       },
-      ringAll: async (runs) => {
-        for (const run of runs) await ring(run);
+      ringAll: async (things) => {
+        for (const thing of things) await ringThing(thing);
       },
     };
   }

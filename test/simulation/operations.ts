@@ -1,4 +1,5 @@
 /** The port calls of a world's invocations: each waits here until the world lets it happen, and may go wrong. */
+import type { DueThing } from '#ports/index.ts';
 import { InjectedFailure, type OperationFault, toText } from './faults.ts';
 import { FAILED_ANSWERS, REFUSED_ANSWER } from './flaky-executions.ts';
 import type { Message } from './mailbox.ts';
@@ -65,7 +66,7 @@ export class Operations {
         if (typeof method !== 'function') return method;
         const label = `${name}.${String(key)}`;
         const call = (...args: unknown[]) => Reflect.apply(method, target, args) as unknown;
-        if (key === 'dueRuns') return (...args: unknown[]) => this.pages(invocation, call, args);
+        if (key === 'due') return (...args: unknown[]) => this.pages(invocation, call, args);
         return (...args: unknown[]) => this.put(invocation, label, () => call(...args) as Promise<unknown>);
       },
     });
@@ -78,18 +79,17 @@ export class Operations {
   }
 
   private async *pages(invocation: Invocation, call: (...args: unknown[]) => unknown, args: unknown[]) {
-    const pages = call(...args) as AsyncIterable<readonly string[]>;
+    const pages = call(...args) as AsyncIterable<readonly DueThing[]>;
     for await (const page of pages)
-      yield (await this.put(invocation, 'runs.dueRuns', async () => this.stale(page))) as readonly string[];
+      yield (await this.put(invocation, 'due.due', async () => this.stale(page))) as readonly DueThing[];
     if (this.world.faults.isIndexStale) yield this.stale([]);
   }
 
   /** The due index lags: it shows what is no longer due, and not yet what is. */
-  private stale(page: readonly string[]): readonly string[] {
+  private stale(page: readonly DueThing[]): readonly DueThing[] {
     const { isIndexStale, choose } = this.world.faults;
     if (!isIndexStale || !choose) return page;
-    const [run] = page;
-    if (run === undefined) return choose(4) === 0 ? [this.world.run?.id ?? ''] : page;
+    if (page.length === 0) return choose(4) === 0 ? [{ kind: 'run', id: this.world.run?.id ?? '' }] : page;
     return choose(4) === 0 ? [] : page;
   }
 

@@ -1,12 +1,11 @@
 /** The memory run store of a world: it reads each stored text once, and shows what was stored and put aside. */
-import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
+import { createMemoryRunStore, type MemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
 import { type PackedRun, unpackRun } from '#domain/run-codec.ts';
-import type { RunStore } from '#ports/index.ts';
 
 /** A run store, and what invariants look at. */
-export interface WatchedRuns extends RunStore {
+export interface WatchedRuns extends MemoryRunStore {
   /** The stored run now. */
   latest(id: string): RunRecord;
   /** All stored runs now. */

@@ -5,8 +5,11 @@
  * Each port call of an invocation is an **operation** that waits until the world lets it happen, so the world owns the
  * order of all of them. What it may do to them is in `faults.ts`, what must hold after each in `invariants.ts`.
  */
+
+import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
+import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
@@ -66,7 +69,9 @@ export class World {
   };
   readonly pipeline: CompiledPipeline;
   readonly runs = createWatchedRuns();
+  readonly limits = createMemoryLimitStore();
   readonly pipelines = createMemoryPipelineStore();
+  private readonly due = createMemoryDueIndex({ run: this.runs.stored, limit: this.limits.stored });
   readonly memo: Memo;
   readonly payloads: Payloads;
   private readonly ids = createCountingIds();
@@ -259,7 +264,9 @@ export class World {
     const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events.filter(isOwn));
     return withChildRuns({
       runs: gate('runs', this.runs),
+      limits: gate('limits', this.limits),
       pipelines: this.pipelines,
+      due: gate('due', this.due),
       memo: gate('memo', this.memo),
       payloads: gate('payloads', this.payloads),
       executions: gate('executions', this.flaky),

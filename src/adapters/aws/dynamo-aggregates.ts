@@ -2,20 +2,14 @@
  * The aggregate of a run as one item: its revision number and due time as attributes, the rest deflated. The item is
  * put whole, under a condition on the revision number; the due index is written only when the due time moves.
  */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as z from 'zod';
 import { isRunOver, RUN_SCHEMA_VERSION, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError, packRun, unpackRun } from '#domain/run-codec.ts';
 import type { Clock, RunStore } from '#ports/index.ts';
+import { deflateText, inflateText } from './deflated-text.ts';
 import { isExpired, runExpiry } from './retention.ts';
 import type { Item, Table } from './table.ts';
-import { aggregateKey, DUE_INDEX, DUE_SHARD_NAMES, dueShardOf, runIdOf } from './table-keys.ts';
-
-/** Longest text of a run's state, in UTF-8 bytes. A hostile item must not inflate to more. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
-
-/** Most ids that come out of one page of the due index. */
-const DUE_PAGE = 500;
+import { aggregateKey, dueShardOf } from './table-keys.ts';
 
 const aggregateVersion = z.object({ c: z.int().positive() });
 
@@ -28,21 +22,17 @@ const aggregateItem = z.object({
 
 const expiringItem = z.object({ ttl: z.number().optional() });
 
-const dueItem = z.object({ pk: z.string() });
-
 /**
  * Writes a run as its item.
  * @throws RangeError where its state is longer than what is read back
  */
 export function toAggregateItem(run: RunRecord): Item {
   const packed = packRun(run);
-  const body = Buffer.from(packed.body);
-  if (body.length > MAX_BODY_BYTES) throw new RangeError(`the state of run ${run.id} takes ${body.length} bytes`);
   return {
     ...aggregateKey(run.id),
     v: packed.rev,
     c: packed.schemaVersion,
-    b: deflateRawSync(body, { level: 9 }),
+    b: deflateText(packed.body),
     ...(packed.dueAt !== undefined && { ds: dueShardOf(run.id), da: packed.dueAt }),
     ...(isRunOver(run.state) && { ttl: runExpiry(run.endedAt ?? run.since, run.retainDays) }),
   };
@@ -64,8 +54,7 @@ function fromAggregateItem(id: string, item: unknown): RunRecord {
 
 function inflateBody(id: string, body: Uint8Array): string {
   try {
-    const bytes = inflateRawSync(body, { maxOutputLength: MAX_BODY_BYTES });
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return inflateText(body);
   } catch (cause) {
     throw new DamagedRunError(id, 'its state cannot be inflated', cause);
   }
@@ -75,7 +64,7 @@ function inflateBody(id: string, body: Uint8Array): string {
 export function createDynamoAggregates(
   table: Table,
   clock: Clock,
-): Pick<RunStore, 'createRun' | 'readRun' | 'commitRun' | 'dueRuns'> {
+): Pick<RunStore, 'createRun' | 'readRun' | 'commitRun'> {
   return {
     async createRun(run) {
       const { existing } = await table.putOrGet(toAggregateItem(run), {
@@ -98,19 +87,6 @@ export function createDynamoAggregates(
         values: { ':expected': expectedRev, ':known': RUN_SCHEMA_VERSION },
       });
       return isCommitted ? 'committed' : 'conflict';
-    },
-    async *dueRuns(now) {
-      for (const shard of DUE_SHARD_NAMES) {
-        const pages = table.query({
-          index: DUE_INDEX,
-          expression: '#ds = :shard AND #da <= :now',
-          values: { ':shard': shard, ':now': now },
-          pageSize: DUE_PAGE,
-        });
-        for await (const page of pages) {
-          if (page.length > 0) yield page.map((item) => runIdOf(dueItem.parse(item).pk));
-        }
-      }
     },
   };
 }

@@ -1,7 +1,20 @@
 /** The ports over AWS, for the composition roots. */
-import type { Clock, EventBus, Executions, Ids, Inbox, Memo, PipelineStore, RunStore } from '#ports/index.ts';
+import type {
+  Clock,
+  DueIndex,
+  EventBus,
+  Executions,
+  Ids,
+  Inbox,
+  LimitStore,
+  Memo,
+  PipelineStore,
+  RunStore,
+} from '#ports/index.ts';
 import { type CallAllowance, createCallAllowance } from './call-allowance.ts';
 import type { AwsClients } from './clients.ts';
+import { createDynamoDueIndex } from './dynamo-due.ts';
+import { createDynamoLimitStore } from './dynamo-limit-store.ts';
 import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
 import { createDynamoRunStore } from './dynamo-run-store.ts';
@@ -37,7 +50,9 @@ export interface AwsPortsOptions {
 /** All ports but the evaluator, which needs no AWS. */
 export interface AwsPorts {
   readonly runs: RunStore;
+  readonly limits: LimitStore;
   readonly pipelines: PipelineStore;
+  readonly due: DueIndex;
   readonly memo: Memo;
   readonly payloads: S3Payloads;
   readonly executions: Executions;
@@ -53,7 +68,9 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
   const table = createTable(clients.dynamo, options.table);
   return {
     runs: createDynamoRunStore(table, clock),
+    limits: createDynamoLimitStore(table),
     pipelines: createDynamoPipelineStore(table),
+    due: createDynamoDueIndex(table),
     memo: createDynamoMemo(table),
     payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
     executions: shareLists(createSfnExecutions(clients.sfn, options.allowance)),

@@ -1,7 +1,7 @@
 /** The inbox on an SQS queue. */
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
-import type { Inbox } from '#ports/index.ts';
+import type { DueThing, Inbox } from '#ports/index.ts';
 import { sendBatch } from './batch-sending.ts';
 
 /** Messages that SendMessageBatch takes. */
@@ -17,41 +17,44 @@ const batchAnswer = z.object({
 
 /** Makes an inbox that writes to a queue. */
 export function createSqsInbox(client: SQSClient, queueUrl: string): Inbox {
-  async function sendRings(runIds: readonly string[]) {
+  async function sendRings(things: readonly DueThing[]) {
     const answer = await client.send(
       new SendMessageBatchCommand({
         QueueUrl: queueUrl,
-        Entries: runIds.map((runId, at) => ({ Id: String(at), MessageBody: toRing(runId) })),
+        Entries: things.map((thing, at) => ({ Id: String(at), MessageBody: toRing(thing) })),
       }),
     );
     return batchAnswer.parse(answer).Failed.flatMap(({ Id, Code, Message }) => {
-      const entry = runIds[Number(Id)];
+      const entry = things[Number(Id)];
       return entry === undefined ? [] : [{ entry, why: `${Code}: ${Message}` }];
     });
   }
 
+  async function ringThing(thing: DueThing, delaySeconds = 0) {
+    await client.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl,
+        MessageBody: toRing(thing),
+        DelaySeconds: Math.min(Math.max(Math.ceil(delaySeconds), 0), LONGEST_DELAY_SECONDS),
+      }),
+    );
+  }
+
   return {
-    async ring(runId, delaySeconds = 0) {
-      await client.send(
-        new SendMessageCommand({
-          QueueUrl: queueUrl,
-          MessageBody: toRing(runId),
-          DelaySeconds: Math.min(Math.max(Math.ceil(delaySeconds), 0), LONGEST_DELAY_SECONDS),
-        }),
-      );
-    },
+    ring: (id, delaySeconds) => ringThing({ kind: 'run', id }, delaySeconds),
+    ringThing,
     async ringAbout(runId, executionName) {
       const body = JSON.stringify({ kind: 'ring', run: runId, about: executionName });
       await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
     },
-    async ringAll(runIds) {
-      for (let at = 0; at < runIds.length; at += BATCH) {
-        await sendBatch('rings', runIds.slice(at, at + BATCH), sendRings);
+    async ringAll(things) {
+      for (let at = 0; at < things.length; at += BATCH) {
+        await sendBatch('rings', things.slice(at, at + BATCH), sendRings);
       }
     },
   };
 }
 
-function toRing(runId: string): string {
-  return JSON.stringify({ kind: 'ring', run: runId });
+function toRing({ kind, id }: DueThing): string {
+  return JSON.stringify({ kind: 'ring', [kind]: id });
 }

@@ -8,9 +8,11 @@
  * | value of a run          | `run#<id>#<nonce>`     | `v#<key>`                      |                                    |
  * | history of a run        | `run#<id>#<nonce>`     | `h#<rev>` (10)                 |                                    |
  * | header of a run         | `runs`                 | `<created>#<id>` (16)          | `rp` = `runs#<pipeline>`, `rs` = sk |
- * | head of a pipeline      | `pipelines`            | `<name>`                       |                                    |
+ * | head of a pipeline      | `pipelines`            | `<name>`                       | `ds`, `da` while it is due         |
  * | definition              | `pipeline#<name>`      | `d#<revision>`                 |                                    |
  * | entry of a revision     | `pipeline#<name>`      | `e#<incarnation>#<revision>`   |                                    |
+ * | limit                   | `limits#<kind>`        | `<name>`                       | `ds`, `da` while it is due         |
+ * | run that waits          | `wait#<limit>`         | `<pipeline>#<priority>#<since>#<run>` (4 + 16; the highest priority is 0) |         |
  * | output in the memo      | `memo#<key>`           | `memo`                         |                                    |
  * | chunk of a long text    | that of its owner      | `c#<digest>#<n>` (5)           |                                    |
  *
@@ -19,9 +21,11 @@
  * Attribute names are one letter where an item is written often: they count towards its size.
  */
 import { crc32 } from 'node:zlib';
-import type { RunKey } from '#ports/index.ts';
+import { DEFINITION_LIMITS } from '#domain/definition.ts';
+import { type LimitKind, limitName, parseLimitName, type WaitingRun } from '#domain/limit.ts';
+import type { DueThing, RunKey, WaitingPlace } from '#ports/index.ts';
 
-/** Name of the index of runs that are due. */
+/** Name of the index of what is due. */
 export const DUE_INDEX = 'due';
 
 /** Name of the index of run headers by pipeline. */
@@ -35,23 +39,28 @@ export interface ItemKey {
 
 const DUE_SHARDS = 8;
 const RUN_PREFIX = 'run#';
+const LIMITS_PREFIX = 'limits#';
 
 /** All values of `ds`. */
 export const DUE_SHARD_NAMES: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `d${shard}`);
 
-/** The shard of the due index that a run is in for ever. */
-export function dueShardOf(runId: string): string {
-  return `d${crc32(runId) % DUE_SHARDS}`;
+/** The shard of the due index that a run, a limit or a pipeline is in for ever, by its id or name. */
+export function dueShardOf(id: string): string {
+  return `d${crc32(id) % DUE_SHARDS}`;
+}
+
+/** Whose aggregate has a key; nobody's, where it is the key of something else. */
+export function dueThingAt({ pk, sk }: ItemKey): DueThing | undefined {
+  if (pk === HEADS_PARTITION) return { kind: 'pipeline', id: sk };
+  if (pk.startsWith(LIMITS_PREFIX)) {
+    return { kind: 'limit', id: limitName(pk.slice(LIMITS_PREFIX.length) as LimitKind, sk) };
+  }
+  return pk.startsWith(RUN_PREFIX) ? { kind: 'run', id: pk.slice(RUN_PREFIX.length) } : undefined;
 }
 
 /** Key of a run's aggregate. */
 export function aggregateKey(runId: string): ItemKey {
   return { pk: `${RUN_PREFIX}${runId}`, sk: 'run' };
-}
-
-/** The run whose aggregate has this partition key. */
-export function runIdOf(aggregatePartition: string): string {
-  return aggregatePartition.slice(RUN_PREFIX.length);
 }
 
 /** Partition of everything of a run but its aggregate. */
@@ -139,6 +148,40 @@ export function definitionSortKey(revision: string): string {
 /** Beginning of the sort keys of an incarnation's revisions. */
 export function revisionPrefix(incarnation: string): string {
   return `e#${incarnation}#`;
+}
+
+/** Partition of all limits of a kind; the name that they have in it is the sort key. */
+export function limitsPartition(kind: LimitKind): string {
+  return `${LIMITS_PREFIX}${kind}`;
+}
+
+/** Key of a limit. */
+export function limitKey(limit: string): ItemKey {
+  const { kind, name } = parseLimitName(limit);
+  return { pk: limitsPartition(kind), sk: name };
+}
+
+/** Partition of the runs that wait for a limit. */
+export function waitingPartition(limit: string): string {
+  return `wait#${limit}`;
+}
+
+/** Place of a run among those that wait for a limit. `#` sorts before all that a name may have, so pipelines sort by name. */
+export function waitingSortKey(row: Pick<WaitingRun, 'pipeline' | 'priority' | 'since' | 'run'>): string {
+  const lowness = padded(DEFINITION_LIMITS.priority.max - row.priority, 4);
+  return `${row.pipeline}#${lowness}#${padded(row.since, 16)}#${row.run}`;
+}
+
+/** Reads a place back. */
+export function parseWaitingSortKey(sortKey: string): Pick<WaitingRun, 'pipeline' | 'priority' | 'since' | 'run'> {
+  const [pipeline = '', lowness, since, ...run] = sortKey.split('#');
+  const priority = DEFINITION_LIMITS.priority.max - Number(lowness);
+  return { pipeline, priority, since: Number(since), run: run.join('#') };
+}
+
+/** The greatest sort key that is not behind a place: that of a row, or one after all rows of a pipeline. */
+export function behindWaitingKey(place: WaitingPlace): string {
+  return 'run' in place ? waitingSortKey(place) : `${place.pipeline}$`;
 }
 
 function padded(number: number, width: number): string {

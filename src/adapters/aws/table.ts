@@ -1,16 +1,16 @@
 /**
- * The four calls that the stores make on their table. Items come out as unknown: whoever asked checks them.
+ * The calls that the stores make on their table. Items come out as unknown: whoever asked checks them.
  * A lost condition is an answer here, not an error.
  */
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { ItemKey } from './table-keys.ts';
 
 /** An item to put: its key and any attributes. */
 export type Item = ItemKey & { readonly [attribute: string]: unknown };
 
-/** When an item may be put. Attribute names are written `#name` and need no declaration. */
+/** When an item may be put or removed. Attribute names are written `#name` and need no declaration. */
 interface Condition {
   readonly expression: string;
   readonly values?: { readonly [placeholder: string]: string | number };
@@ -37,6 +37,8 @@ export interface Table {
   putIf(item: Item, condition: Condition): Promise<boolean>;
   /** Puts an item unless it is lost to another one, which is then given back. */
   putOrGet(item: Item, condition: Condition): Promise<{ readonly existing?: unknown }>;
+  /** Removes an item if a condition holds; tells whether it did. */
+  removeIf(key: ItemKey, condition: Condition): Promise<boolean>;
   /** Items a page at a time; a page may be empty. */
   query(query: PartitionQuery): AsyncGenerator<readonly unknown[]>;
 }
@@ -60,23 +62,17 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
   }
 
   /** Gives the error of a lost condition, or nothing. */
-  async function tryPut(item: Item, condition: Condition, wantsExisting: boolean) {
-    try {
-      await documents.send(
+  function tryPut(item: Item, condition: Condition, wantsExisting: boolean) {
+    return lostCondition(
+      documents.send(
         new PutCommand({
           TableName: tableName,
           Item: item,
-          ConditionExpression: condition.expression,
-          ExpressionAttributeNames: namesIn(condition.expression),
-          ExpressionAttributeValues: condition.values,
+          ...conditionInput(condition),
           ...(wantsExisting && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
         }),
-      );
-      return undefined;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return error;
-      throw error;
-    }
+      ),
+    );
   }
 
   return {
@@ -93,6 +89,14 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
       const existing = lost.Item ? unmarshall(lost.Item, UNMARSHALL) : await get(item);
       if (existing === undefined) throw new Error(`the item ${item.pk} ${item.sk} was taken away while it was put`);
       return { existing };
+    },
+    async removeIf(key, condition) {
+      const removal = new DeleteCommand({
+        TableName: tableName,
+        Key: { pk: key.pk, sk: key.sk },
+        ...conditionInput(condition),
+      });
+      return (await lostCondition(documents.send(removal))) === undefined;
     },
     async *query(query) {
       let start: Record<string, unknown> | undefined;
@@ -115,6 +119,24 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
       } while (start);
     },
   };
+}
+
+function conditionInput({ expression, values }: Condition) {
+  return {
+    ConditionExpression: expression,
+    ExpressionAttributeNames: namesIn(expression),
+    ExpressionAttributeValues: values,
+  };
+}
+
+async function lostCondition(call: Promise<unknown>): Promise<ConditionalCheckFailedException | undefined> {
+  try {
+    await call;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return error;
+    throw error;
+  }
 }
 
 function namesIn(expression: string): Record<string, string> {

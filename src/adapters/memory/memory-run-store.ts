@@ -13,8 +13,6 @@ export interface MemoryRunStore extends RunStore {
   readonly stored: Map<string, PackedRun>;
 }
 
-const DUE_PAGE = 100;
-
 /** Makes an empty store. */
 export function createMemoryRunStore(): MemoryRunStore {
   const stored = new Map<string, PackedRun>();
@@ -41,11 +39,6 @@ function aggregates(stored: Map<string, PackedRun>) {
       if (known?.rev !== expectedRev || known.schemaVersion > run.schemaVersion) return 'conflict' as const;
       stored.set(run.id, packRun(run));
       return 'committed' as const;
-    },
-    async *dueRuns(now: number) {
-      const due = [...stored.values()].filter((run) => run.dueAt !== undefined && run.dueAt <= now);
-      due.sort((a, b) => (a.dueAt as number) - (b.dueAt as number));
-      for (let at = 0; at < due.length; at += DUE_PAGE) yield due.slice(at, at + DUE_PAGE).map((run) => run.id);
     },
   };
 }
