@@ -199,6 +199,12 @@ export type RunningListed =
  */
 export type CallUrgency = 'prompt' | 'sweep';
 
+/** What DescribeStateMachine says. `denied`: this installation may not ask, so it may not start anything there either. */
+export type MachineSeen =
+  | { readonly kind: 'there'; readonly isStandard: boolean }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'denied' | 'unanswered'; readonly message: string };
+
 /** Step Functions. An execution is named by its state machine's ARN and its own name. */
 export interface Executions {
   start(
@@ -208,7 +214,12 @@ export interface Executions {
   ): Promise<
     | { readonly kind: 'started' | 'exists' }
     | { readonly kind: 'later'; readonly message: string }
-    | { readonly kind: 'refused'; readonly message: string }
+    | {
+        readonly kind: 'refused';
+        readonly message: string;
+        /** The state machine does not exist, or is being deleted. */
+        readonly isMachineGone?: true;
+      }
   >;
   /** @param urgency `prompt` unless told otherwise */
   describe(stateMachineArn: string, name: string, urgency?: CallUrgency): Promise<ExecutionSeen>;
@@ -219,6 +230,8 @@ export interface Executions {
   listRunning(stateMachineArn: string, pageLimit?: number): Promise<RunningListed>;
   /** `accepted` also where it is over already. */
   stop(stateMachineArn: string, name: string, reason: string): Promise<'accepted' | 'missing' | 'unanswered'>;
+  /** Whether a state machine is there. */
+  findMachine(stateMachineArn: string): Promise<MachineSeen>;
 }
 
 /** What reading a large text gave. `refused`: it is not there (any more), may not be read, or is not what was put. */

@@ -39,6 +39,7 @@ export function withChildRuns(deps: PassDeps): PassDeps {
         arn === CHILD_RUNS_ARN ? children().listRunning(arn) : executions.listRunning(arn, pageLimit),
       stop: (arn, name, reason) =>
         arn === CHILD_RUNS_ARN ? children().stop(arn, name, reason) : executions.stop(arn, name, reason),
+      findMachine: (arn) => executions.findMachine(arn),
     },
   };
   const children = () => createChildRuns(all);
@@ -59,6 +60,7 @@ function createChildRuns(deps: PassDeps): Executions {
       if (outcome.kind === 'missing') return 'missing';
       return outcome.kind === 'done' ? 'accepted' : 'unanswered';
     },
+    findMachine: async () => ({ kind: 'there', isStandard: true }),
   };
 }
 

@@ -77,7 +77,9 @@ describe('SfnExecutions', () => {
 
     it.each(REFUSALS)('is refused by %s', async (code, message) => {
       service.script(() => failure(code, message));
-      expect(await executions.start(MACHINE, 'millrace-run-1', '{}')).toEqual({ kind: 'refused', message });
+      const isGone = code === 'StateMachineDoesNotExist' || code === 'StateMachineDeleting';
+      const refused = { kind: 'refused', message, ...(isGone && { isMachineGone: true }) };
+      expect(await executions.start(MACHINE, 'millrace-run-1', '{}')).toEqual(refused);
     });
 
     it('is to be asked again where nobody listens', async () => {
@@ -298,6 +300,35 @@ describe('SfnExecutions', () => {
         expect(await executions.stop(MACHINE, 'x', 'why')).toBe('unanswered');
       }
     });
+  });
+});
+
+describe('findMachine', () => {
+  it.each([
+    ['ACTIVE', 'STANDARD', { kind: 'there', isStandard: true }],
+    ['ACTIVE', 'EXPRESS', { kind: 'there', isStandard: false }],
+    ['DELETING', 'STANDARD', { kind: 'missing' }],
+  ])('tells one that is %s and %s', async (status, type, seen) => {
+    service.script(() => ({ body: { stateMachineArn: MACHINE, name: 'millrace-lambda', status, type } }));
+    expect(await executions.findMachine(MACHINE)).toEqual(seen);
+    expect(service.calls).toEqual([{ api: 'DescribeStateMachine', body: { stateMachineArn: MACHINE } }]);
+  });
+
+  it.each([
+    ['StateMachineDoesNotExist', { kind: 'missing' }],
+    ['InvalidArn', { kind: 'missing' }],
+    ['AccessDeniedException', { kind: 'denied', message: 'no' }],
+    ['KmsAccessDeniedException', { kind: 'unanswered', message: 'no' }],
+  ])('tells what %s means', async (code, seen) => {
+    service.script(() => failure(code, 'no'));
+    expect(await executions.findMachine(MACHINE)).toEqual(seen);
+  });
+
+  it('knows nothing where it is throttled', async () => {
+    for (const [, answer] of THROTTLES) {
+      service.script(() => answer);
+      expect(await executions.findMachine(MACHINE)).toMatchObject({ kind: 'unanswered' });
+    }
   });
 });
 

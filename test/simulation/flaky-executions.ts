@@ -13,6 +13,7 @@ export const FAILED_ANSWERS: ReadonlyMap<string, unknown> = new Map<string, unkn
   ['executions.describe', UNANSWERED],
   ['executions.listRunning', UNANSWERED],
   ['executions.stop', 'unanswered'],
+  ['executions.findMachine', UNANSWERED],
 ]);
 
 /** What StartExecution answers where it refuses. */
@@ -63,6 +64,9 @@ export function createFlakyExecutions(inner: MemoryExecutions, world: Surroundin
     },
     async stop(stateMachineArn, name, reason) {
       return isOut() ? 'unanswered' : inner.stop(stateMachineArn, name, reason);
+    },
+    async findMachine(stateMachineArn) {
+      return isOut() ? UNANSWERED : inner.findMachine(stateMachineArn);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Step Functions over the AWS SDK. Every answer, refusals and throttles included, is a value. */
 import {
   DescribeExecutionCommand,
+  DescribeStateMachineCommand,
   ListExecutionsCommand,
   type SFNClient,
   StartExecutionCommand,
@@ -8,7 +9,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import * as z from 'zod';
 import type { ErrorInfo } from '#domain/run.ts';
-import type { ExecutionSeen, Executions, RunningListed } from '#ports/index.ts';
+import type { ExecutionSeen, Executions, MachineSeen, RunningListed } from '#ports/index.ts';
 import { type CallAllowance, UNLIMITED } from './call-allowance.ts';
 import { type ServiceFailure, toServiceFailure } from './service-error.ts';
 import type { CountedCall } from './service-quotas.ts';
@@ -28,6 +29,11 @@ const describedExecution = z.object({
   output: z.string().optional(),
   error: z.string().optional(),
   cause: z.string().optional(),
+});
+
+const describedMachine = z.object({
+  status: z.enum(['ACTIVE', 'DELETING']).optional(),
+  type: z.enum(['STANDARD', 'EXPRESS']),
 });
 
 const listedExecutions = z.object({
@@ -65,7 +71,9 @@ export function createSfnExecutions(client: SFNClient, allowance: CallAllowance 
       } catch (error) {
         const failure = failureOf('StartExecution', error);
         if (failure.code === 'ExecutionAlreadyExists') return { kind: 'exists' };
-        return { kind: failure.kind === 'refused' ? 'refused' : 'later', message: cutMessage(failure.message) };
+        const message = cutMessage(failure.message);
+        if (failure.kind !== 'refused') return { kind: 'later', message };
+        return { kind: 'refused', message, ...(isMachineGone(failure.code) && { isMachineGone: true }) };
       }
     },
     async describe(stateMachineArn, name, urgency = 'prompt') {
@@ -96,7 +104,25 @@ export function createSfnExecutions(client: SFNClient, allowance: CallAllowance 
         return isMissing(failureOf('StopExecution', error).code) ? 'missing' : 'unanswered';
       }
     },
+    findMachine: (stateMachineArn) => findMachine(client, stateMachineArn),
   };
+}
+
+/** Asked for when an engine is put, and four times an hour for one whose machine is gone: too seldom to be counted. */
+async function findMachine(client: SFNClient, stateMachineArn: string): Promise<MachineSeen> {
+  try {
+    const answer = await client.send(new DescribeStateMachineCommand({ stateMachineArn }));
+    const { status, type } = describedMachine.parse(answer);
+    return status === 'DELETING' ? { kind: 'missing' } : { kind: 'there', isStandard: type === 'STANDARD' };
+  } catch (error) {
+    const { code, message } = toServiceFailure(error);
+    if (isMachineGone(code) || code === 'InvalidArn') return { kind: 'missing' };
+    return { kind: code === 'AccessDeniedException' ? 'denied' : 'unanswered', message: cutMessage(message) };
+  }
+}
+
+function isMachineGone(code: string): boolean {
+  return code === 'StateMachineDoesNotExist' || code === 'StateMachineDeleting';
 }
 
 /** A list that breaks off after some pages is none the less true of what those named. */

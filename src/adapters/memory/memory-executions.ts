@@ -35,6 +35,10 @@ export interface MemoryExecutions extends Executions {
   readonly started: Map<string, MemoryExecution>;
   /** Calls of StartExecution that made an execution, by name: more than one would be a broken promise. */
   readonly starts: Map<string, number>;
+  /** State machines that do not exist, by ARN; every other one does. */
+  readonly missingMachines: Set<string>;
+  /** State machines that this installation may not use, by ARN. */
+  readonly deniedMachines: Set<string>;
   /** Ends a running execution; tells whether it was running. */
   end(name: string, end: ExecutionEnd): boolean;
 }
@@ -42,10 +46,12 @@ export interface MemoryExecutions extends Executions {
 /** Called when an execution starts or ends: the source of `aws.states` events. */
 export type ExecutionListener = (execution: MemoryExecution) => void;
 
-/** Makes a Step Functions with no execution in it; any state machine ARN is taken to exist. */
+/** Makes a Step Functions with no execution in it; every state machine exists. */
 export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener = () => {}): MemoryExecutions {
   const started = new Map<string, MemoryExecution>();
   const starts = new Map<string, number>();
+  const missingMachines = new Set<string>();
+  const deniedMachines = new Set<string>();
   const keysByName = new Map<string, string>();
   // Whoever put one among the started ones by hand finds it as well.
   const byName = (name: string) =>
@@ -59,11 +65,17 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
   return {
     started,
     starts,
+    missingMachines,
+    deniedMachines,
     end(name, end) {
       const execution = byName(name);
       return execution !== undefined && finish(execution, end);
     },
     async start(stateMachineArn, name, input) {
+      if (missingMachines.has(stateMachineArn)) {
+        return { kind: 'refused', message: `State Machine Does Not Exist: '${stateMachineArn}'`, isMachineGone: true };
+      }
+      if (deniedMachines.has(stateMachineArn)) return { kind: 'refused', message: 'states:StartExecution is denied' };
       const key = `${stateMachineArn}/${name}`;
       const known = started.get(key);
       if (known) return { kind: known.status === 'RUNNING' && known.input === input ? 'started' : 'exists' };
@@ -99,6 +111,12 @@ export function createMemoryExecutions(clock: Clock, onChange: ExecutionListener
       if (!execution) return 'missing';
       finish(execution, { status: 'ABORTED' });
       return 'accepted';
+    },
+    async findMachine(stateMachineArn) {
+      if (deniedMachines.has(stateMachineArn)) {
+        return { kind: 'denied', message: 'states:DescribeStateMachine is denied' };
+      }
+      return missingMachines.has(stateMachineArn) ? { kind: 'missing' } : { kind: 'there', isStandard: true };
     },
   };
 }
