@@ -8,6 +8,7 @@ import {
   TRIGGER_RULES,
 } from './definition.ts';
 import { checkGraph } from './definition-checks.ts';
+import { checkEnginelessNodes } from './definition-engineless-nodes.ts';
 import { ErrorList } from './definition-errors.ts';
 import { checkExpressions } from './definition-expressions.ts';
 import { memberOf, readJson } from './definition-json.ts';
@@ -194,6 +195,7 @@ export function parseDefinition(value: unknown): DefinitionResult {
   const graph = checkGraph(nodes, errors);
   checkExpressions(json, nodes, graph, errors);
   checkLambdaNodes(nodes, errors);
+  checkEnginelessNodes(nodes, errors);
   checkPipelineNodes(json, nodes, errors);
   checkSchedule(memberOf(json, 'schedule'), errors);
   const inputSchema = memberOf(memberOf(json, 'input'), 'schema');

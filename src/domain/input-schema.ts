@@ -10,8 +10,6 @@ import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { isPattern, KEYWORDS } from './schema-keywords.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-/** Where the schema stands in a definition. */
-const ROOT: readonly PathSegment[] = ['input', 'schema'];
 
 /** Keywords of other drafts, and what to write in their place. */
 const OTHER_DRAFTS: ReadonlyMap<string, string> = new Map([
@@ -34,6 +32,8 @@ interface Subschema {
 }
 
 interface Reading {
+  /** Where the schema stands in the definition. */
+  readonly root: readonly PathSegment[];
   readonly errors: ErrorList;
   readonly subschemas: Subschema[];
   /** Subschemas by the JSON pointers and the anchors that name them, each with its `#`. */
@@ -42,15 +42,24 @@ interface Reading {
 
 /** Checks a schema that stands at `input.schema` of a definition. */
 export function checkInputSchema(schema: Json, errors: ErrorList): void {
+  checkJsonSchema(schema, ['input', 'schema'], 'the schema of the input', errors);
+}
+
+/**
+ * Checks a schema that values will be checked against.
+ * @param root where it stands in the definition
+ * @param name how messages call it
+ */
+export function checkJsonSchema(schema: Json, root: readonly PathSegment[], name: string, errors: ErrorList): void {
   const bytes = new TextEncoder().encode(JSON.stringify(schema)).length;
   const limit = DEFINITION_LIMITS.inputSchemaBytes;
   if (bytes > limit) {
-    const message = `the schema of the input has ${bytes} bytes as JSON`;
-    errors.add({ at: ROOT, code: 'INVALID_SCHEMA', message, value: bytes, allowed: `at most ${limit} bytes` });
+    const message = `${name} has ${bytes} bytes as JSON`;
+    errors.add({ at: root, code: 'INVALID_SCHEMA', message, value: bytes, allowed: `at most ${limit} bytes` });
     return;
   }
-  const reading: Reading = { errors, subschemas: [], names: new Map() };
-  readSchema(schema, ROOT, '#', reading);
+  const reading: Reading = { root, errors, subschemas: [], names: new Map() };
+  readSchema(schema, root, '#', reading);
   resolveReferences(reading);
   checkPlaces(reading);
 }
@@ -128,7 +137,7 @@ function partsOf(
 
 function refuseUnknown(keyword: string, value: Json, { at: owner }: Subschema, reading: Reading): void {
   const at = [...owner, keyword];
-  const isRoot = owner.length === ROOT.length;
+  const isRoot = owner.length === reading.root.length;
   if (keyword.startsWith('x-') || (keyword === '$id' && isRoot && typeof value === 'string')) return;
   if (keyword === '$schema') {
     const isRight = isRoot && (value === DIALECT || value === `${DIALECT}#`);
@@ -176,7 +185,7 @@ function resolveReferences({ subschemas, names, errors }: Reading): void {
  * How many schemas are tried at one place of the input, for each subschema: itself and all that it applies there.
  * Children are finished before their parents; whoever is met again unfinished leads back to itself.
  */
-function checkPlaces({ subschemas, errors }: Reading): void {
+function checkPlaces({ root, subschemas, errors }: Reading): void {
   const costs = new Map<number, number>();
   const open = new Set<number>();
   for (const start of subschemas.keys()) {
@@ -210,7 +219,7 @@ function checkPlaces({ subschemas, errors }: Reading): void {
   if (most <= DEFINITION_LIMITS.schemasAtOnePlace) return;
   const message = 'the schema tries too many schemas at one place of the input';
   const allowed = `at most ${DEFINITION_LIMITS.schemasAtOnePlace}`;
-  errors.addIfFirst({ at: ROOT, code: 'INVALID_SCHEMA', message, allowed });
+  errors.addIfFirst({ at: root, code: 'INVALID_SCHEMA', message, allowed });
 }
 
 function refuse(reading: Reading, at: readonly PathSegment[], message: string, value: Json, allowed?: string): void {
