@@ -38,9 +38,10 @@ const validators = new WeakMap<JsonObject, Validator>();
 /**
  * What is wrong with an input; nothing where it fits.
  * @param schema as `checkInputSchema` accepted it
+ * @param what how a message names the value
  * @returns errors with the places in the input as JSON pointers; the empty text is the input itself
  */
-export function checkInput(schema: JsonObject, input: Json): readonly DefinitionError[] {
+export function checkInput(schema: JsonObject, input: Json, what = 'the input'): readonly DefinitionError[] {
   try {
     return withinTime(() => {
       const { valid, errors } = validatorOf(schema).validate(input);
@@ -49,7 +50,7 @@ export function checkInput(schema: JsonObject, input: Json): readonly Definition
   } catch (error) {
     // Nothing here may throw: a child's input comes from a pass, which would throw at each try.
     const why = isExhausted(error) ? 'it is too large, or too deep, for it' : String(error);
-    const message = `the input cannot be checked against the schema of the pipeline: ${why}`;
+    const message = `${what} cannot be checked against its schema: ${why}`;
     return [{ path: '', code: 'TOO_LARGE', message }];
   }
 }
