@@ -44,10 +44,37 @@ export function readingAt(zone: string, instant: number): number {
  */
 export function instantsOf(zone: string, reading: number): readonly number[] {
   if (zone === 'UTC') return [reading];
-  // No clock is put forward or back more than once in two days, nor by more than one.
-  const offsets = [reading - DAY_MS, reading + DAY_MS].map((instant) => readingAt(zone, instant) - instant);
-  const instants = [...new Set(offsets)].map((offset) => reading - offset);
+  const instants = [...new Set(offsetsAround(zone, reading))].map((offset) => reading - offset);
   return instants.filter((instant) => readingAt(zone, instant) === reading).sort((a, b) => a - b);
+}
+
+/** Readings that a clock passes over. */
+export interface ClockGap {
+  /** The first one that it does not show. */
+  readonly from: number;
+  /** The first one that it shows again. */
+  readonly to: number;
+}
+
+/** All that is skipped together with a reading that has no instant. */
+export function gapAround(zone: string, reading: number): ClockGap {
+  const [before, after] = offsetsAround(zone, reading);
+  let [earlier, change] = [reading - after, reading - before];
+  while (change - earlier > 1000) {
+    const middle = Math.floor((earlier + change) / 2000) * 1000;
+    if (readingAt(zone, middle) - middle === after) change = middle;
+    else earlier = middle;
+  }
+  return { from: change + before, to: change + after };
+}
+
+/**
+ * How far a clock is ahead of UTC a day before a reading, and a day after it. No clock is put forward or back twice
+ * in that time, nor by more than a day.
+ */
+function offsetsAround(zone: string, reading: number): readonly [before: number, after: number] {
+  const [before, after] = [reading - DAY_MS, reading + DAY_MS];
+  return [readingAt(zone, before) - before, readingAt(zone, after) - after];
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {

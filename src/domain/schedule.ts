@@ -7,11 +7,11 @@
  */
 import { type CronProblem, type ParsedCron, parseCron } from './schedule-cron.ts';
 import type { CronEntry, ScheduleEntry } from './schedule-entry.ts';
-import { instantsOf, readingAt } from './schedule-zone.ts';
+import { gapAround, instantsOf, readingAt } from './schedule-zone.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Longer than any wait between two instants (29 February over 2100: eight years); beyond it there is none. */
+/** As long as the longest wait between two instants (for the fifth Monday of a February, over the year 2100). */
 const HORIZON_MS = 40 * 366 * DAY_MS;
 
 const crons = new WeakMap<CronEntry, ParsedCron>();
@@ -100,11 +100,19 @@ interface Walk {
 /** Walks over the readings that the cron fits, to the first one of which an instant fits too. */
 function search(walk: Walk, fits: (instants: readonly number[]) => number | undefined): number | undefined {
   const { timezone, cron, step, from, until } = walk;
-  for (let reading = step(from); reading !== undefined; reading = step(reading)) {
-    if (until >= from ? reading > until : reading < until) return undefined;
+  const isForward = until >= from;
+  for (let reading = step(from); reading !== undefined; ) {
+    if (isForward ? reading > until : reading < until) return undefined;
     const instants = instantsOf(timezone, reading);
+    if (instants.length === 0) {
+      const gap = gapAround(timezone, reading);
+      // A cron that fires in gaps alone must not be followed minute by minute.
+      reading = step(isForward ? gap.to - 1 : gap.from);
+      continue;
+    }
     const found = fits(cron.hasFixedHours ? instants.slice(0, 1) : instants);
     if (found !== undefined) return found;
+    reading = step(reading);
   }
   return undefined;
 }

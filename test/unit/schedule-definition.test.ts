@@ -149,6 +149,7 @@ describe('a cron', () => {
     ['0 0 30 2 *', 'UTC'],
     ['0 0 31 2,4,6,9,11 *', 'UTC'],
     ['30 2 * 3 7L', 'Europe/Berlin'],
+    ['* 2 * 3 7L', 'Europe/Berlin'],
     ['*/20 2 * 3 0#2', 'America/New_York'],
   ])('that never fires is refused: %s in %s', (cron, timezone) => {
     expect(scheduled({ cron, timezone })).toEqual(['schedule[0].cron NEVER_FIRES']);
@@ -159,10 +160,14 @@ describe('a cron', () => {
   });
 
   it('that never fires is found in time, a hundred times over', () => {
-    const schedule = Array.from({ length: DEFINITION_LIMITS.scheduleEntries }, () => ({ cron: '0 0 30 2 *' }));
+    const minutes = { cron: '* 2 * 3 7L', timezone: 'Europe/Berlin' };
+    const schedule = Array.from({ length: DEFINITION_LIMITS.scheduleEntries / 2 }, () => [
+      { cron: '0 0 30 2 *' },
+      minutes,
+    ]);
     const begin = performance.now();
-    expect(errorsOf({ schedule })).toHaveLength(schedule.length);
-    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(errorsOf({ schedule: schedule.flat() })).toHaveLength(DEFINITION_LIMITS.scheduleEntries);
+    expect(performance.now() - begin).toBeLessThan(5000);
   });
 });
 
