@@ -7,22 +7,40 @@ const index = z.int().nonnegative();
 const bad = z.strictObject({ item: index, error: z.strictObject({ name: z.string(), message: z.string() }) });
 
 /** The schemas of the parts: maps, branches, queued nodes. */
-export const packedMap = z.tuple([index, index, index, index, index, z.string(), bad.optional()]);
+export const packedMap = z.tuple([
+  index,
+  index,
+  index,
+  index,
+  index,
+  z.string(),
+  bad.nullish(),
+  z.array(z.int()).optional(),
+]);
 export const packedBranch = z.tuple([index, z.array(z.int())]);
 export const packedQueued = z.tuple([index, z.number(), z.number()]);
 
 /** Writes a map. */
 export function packMap(map: MapState): z.input<typeof packedMap> {
-  const { node, total, next, succeeded, failed, list, firstBad } = map;
-  return [node, total, next, succeeded, failed, list, ...(firstBad ? ([firstBad] as const) : ([] as const))] as z.input<
-    typeof packedMap
-  >;
+  const { node, total, next, succeeded, failed, list, firstBad, ahead } = map;
+  const counts = [node, total, next, succeeded, failed, list] as const;
+  if (ahead) return [...counts, firstBad ?? null, toDistances(ahead)];
+  return firstBad ? [...counts, firstBad] : [...counts];
 }
 
 /** Reads a map. */
 export function unpackMap(packed: z.output<typeof packedMap>): MapState {
-  const [node, total, next, succeeded, failed, list, firstBad] = packed;
-  return { node, total, next, succeeded, failed, list, ...(firstBad && { firstBad }) };
+  const [node, total, next, succeeded, failed, list, firstBad, ahead] = packed;
+  return {
+    node,
+    total,
+    next,
+    succeeded,
+    failed,
+    list,
+    ...(firstBad && { firstBad }),
+    ...(ahead && { ahead: fromDistances(ahead) }),
+  };
 }
 
 /** Writes a branch's choice. */

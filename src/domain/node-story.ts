@@ -36,6 +36,10 @@ export interface NodeStory {
   readonly listedAt?: number;
   /** How many items of a map are over, by their final status. */
   readonly itemEnds?: ReadonlyMap<NodeCode, number>;
+  /** The run whose result it is, where a re-run took that over. */
+  readonly from?: string;
+  /** When a map that was taken over began and ended there (ms since the epoch). */
+  readonly times?: Decision['times'];
   /** Its last status; absent where nothing was decided yet, as for an item that was never taken off its list. */
   readonly code?: NodeCode;
 }
@@ -43,9 +47,10 @@ export interface NodeStory {
 /** One item of a map, as decisions tell it. */
 export type ItemStory = NodeStory;
 
-/** The number of the attempt that decided it: 0 where its output was known from an earlier run. */
+/** The number of the attempt that decided it: 0 where its output was known from an earlier run, or given by hand. */
 export function decidingAttempt(story: NodeStory): number | undefined {
-  return story.code === 'C' ? 0 : story.attempts.at(-1)?.attempt;
+  const { code, from, attempts } = story;
+  return code === 'C' || code === 'M' || from !== undefined ? 0 : attempts.at(-1)?.attempt;
 }
 
 interface Telling {
@@ -56,6 +61,8 @@ interface Telling {
   by?: string;
   listedAt?: number;
   itemEnds?: Map<NodeCode, number>;
+  from?: string;
+  times?: Decision['times'];
   code?: NodeCode;
   /** Revision number that began the last attempt. */
   begunIn?: number;
@@ -117,6 +124,10 @@ function tell(story: Telling, decision: Decision, to: NodeCode): void {
   story.since = decision.at;
   delete story.error;
   delete story.by;
+  delete story.from;
+  delete story.times;
+  if (decision.from !== undefined) story.from = decision.from;
+  if (decision.times) story.times = decision.times;
   if (decision.error) story.error = decision.error;
   if (decision.by !== undefined) story.by = decision.by;
   if (to === 'm') story.listedAt = decision.at;

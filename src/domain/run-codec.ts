@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { fromDistances, toDistances } from './distances.ts';
 import { packedFlights, packFlights, unpackFlights } from './flight-codec.ts';
+import { packedRunLimit, packRunLimit, unpackRunLimit } from './limits-codec.ts';
 import {
   packBranch,
   packedBranch,
@@ -38,6 +39,8 @@ const packedDecision = z.tuple([
       r: error.optional(),
       b: z.string().optional(),
       i: z.array(z.int()).optional(), // items, each after the one before
+      f: z.string().optional(),
+      t: z.tuple([time, time]).optional(), // since creation
     })
     .optional(),
 ]);
@@ -77,9 +80,10 @@ const packedRun = z.strictObject({
   M: z.array(packedMap).optional(),
   B: z.array(packedBranch).optional(),
   Q: z.array(packedQueued).optional(),
+  l: z.array(packedRunLimit).optional(),
   o: z
     .strictObject({
-      kind: z.enum(['user', 'timeout', 'failFast']),
+      kind: z.enum(['user', 'timeout', 'failFast', 'overlap']),
       at: time,
       by: z.string().optional(),
     })
@@ -147,6 +151,7 @@ export function packRun(run: RunRecord): PackedRun {
     M: run.maps?.map(packMap),
     B: run.branches?.map(packBranch),
     Q: run.queued?.map((entry) => packQueued(entry, run.createdAt)),
+    l: run.limits?.map((entry) => packRunLimit(entry, run.createdAt)),
     o: run.stop,
     F: run.firstBad,
     E: run.error,
@@ -216,6 +221,7 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     ...(packed.M && { maps: packed.M.map(unpackMap) }),
     ...(packed.B && { branches: packed.B.map(unpackBranch) }),
     ...(packed.Q && { queued: packed.Q.map((entry) => unpackQueued(entry, created)) }),
+    ...(packed.l && { limits: packed.l.map((entry) => unpackRunLimit(entry, created)) }),
     ...(packed.o && {
       stop: { kind: packed.o.kind, at: packed.o.at, ...(packed.o.by !== undefined && { by: packed.o.by }) },
     }),
@@ -235,6 +241,8 @@ function packDecision(decision: Decision, created: number): z.input<typeof packe
     ...(decision.error && { r: decision.error }),
     ...(decision.by !== undefined && { b: decision.by }),
     ...(decision.items && { i: toDistances(decision.items) }),
+    ...(decision.from !== undefined && { f: decision.from }),
+    ...(decision.times && { t: [decision.times.startedAt - created, decision.times.endedAt - created] }),
   };
   return [
     decision.at - created,
@@ -259,6 +267,8 @@ function unpackDecision(packed: z.output<typeof packedDecision>, created: number
     ...(extra?.r && { error: extra.r }),
     ...(extra?.b !== undefined && { by: extra.b }),
     ...(extra?.i && { items: fromDistances(extra.i) }),
+    ...(extra?.f !== undefined && { from: extra.f }),
+    ...(extra?.t && { times: { startedAt: extra.t[0] + created, endedAt: extra.t[1] + created } }),
   };
 }
 

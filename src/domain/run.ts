@@ -33,15 +33,15 @@ export type EndReason = 'Stopped' | 'FailFast' | 'RunTimedOut' | 'TimedOut' | 'E
 /**
  * An attempt in flight, or one that failed and waits for its next.
  * `starting`: committed, StartExecution not confirmed. `running`: confirmed. `stopping`: being ended, for `ending`.
- * `retry`: over and failed; the next one starts at `pollAt`.
+ * `retry`: over and failed; the next one starts at `pollAt`. `queued`: its time has come, and it waits for an engine or a slot.
  */
 export interface Flight {
   readonly node: number;
   /** Index of the item, for an item of a map. */
   readonly item?: number | undefined;
-  /** From 1. In phase `retry`, the number of the attempt that failed. */
+  /** From 1. In the phases `retry` and `queued`, the number of the attempt that failed. */
   readonly attempt: number;
-  readonly phase: 'starting' | 'running' | 'stopping' | 'retry';
+  readonly phase: 'starting' | 'running' | 'stopping' | 'retry' | 'queued';
   /** When the attempt was started by a commit (ms since the epoch); fixes `$now()` for the attempt. */
   readonly startedAt: number;
   /** When the present phase began (ms since the epoch); of an attempt under way, since when its time runs. */
@@ -61,6 +61,11 @@ export interface Flight {
   readonly missingSince?: number;
   /** The last call for it was throttled. */
   readonly throttled?: boolean;
+}
+
+/** Whether an attempt is under way: not one that failed and waits for the next. */
+export function isUnderWay({ phase }: Flight): boolean {
+  return phase !== 'retry' && phase !== 'queued';
 }
 
 /**
@@ -86,6 +91,10 @@ export interface Decision {
   readonly error?: ErrorInfo;
   /** Who asked for it. */
   readonly by?: string;
+  /** The run whose results these are, where a re-run took them over. */
+  readonly from?: string;
+  /** When a map that a re-run took over began and ended there (ms since the epoch). */
+  readonly times?: { readonly startedAt: number; readonly endedAt: number };
 }
 
 /** How far a map has come. The run alone decides which item starts; what items gave are results of their own. */
@@ -99,6 +108,8 @@ export interface MapState {
   readonly failed: number;
   /** Key of the stored list. */
   readonly list: string;
+  /** Items behind `next` that are over already, rising: a re-run took them over. */
+  readonly ahead?: readonly number[];
   /** The failed item with the lowest index. */
   readonly firstBad?: { readonly item: number; readonly error: ErrorInfo };
 }
@@ -115,6 +126,23 @@ export interface QueuedNode {
   /** Since when it is QUEUED, and until when it may be (ms since the epoch). */
   readonly since: number;
   readonly until: number;
+}
+
+/** What a run has to do with a limit. */
+export interface RunLimit {
+  /** Name of the limit. */
+  readonly limit: string;
+  /** Slots that it took up, and gave back, so far; they only go up. */
+  readonly taken: number;
+  readonly returned: number;
+  /** How many of those given back the limit is known to have taken note of. */
+  readonly released: number;
+  /** Slots kept for what waits for a further limit. */
+  readonly held: number;
+  /** What it waits for: how many slots more, the highest priority, and since when (ms since the epoch). */
+  readonly waiting?: { readonly need: number; readonly priority: number; readonly since: number };
+  /** The row that is known to stand beside the limit. */
+  readonly row?: { readonly wants: number; readonly priority: number; readonly since: number };
 }
 
 /** What made a run. */
@@ -134,9 +162,9 @@ export interface ParentAttempt {
   readonly attempt: number;
 }
 
-/** An order to end a run early: by a user, by its own deadline, or by `failFast`. The first one stands. */
+/** An order to end a run early: by a user, its own deadline, `failFast`, or another active run. The first one stands. */
 export interface StopOrder {
-  readonly kind: 'user' | 'timeout' | 'failFast';
+  readonly kind: 'user' | 'timeout' | 'failFast' | 'overlap';
   readonly at: number;
   readonly by?: string;
 }
@@ -181,6 +209,8 @@ export interface RunRecord {
   readonly branches?: readonly BranchChoice[];
   /** Nodes in QUEUED that have a limit of that time. */
   readonly queued?: readonly QueuedNode[];
+  /** Limits whose slots it holds, held or waits for; by name. */
+  readonly limits?: readonly RunLimit[];
   readonly stop?: StopOrder;
   /** The bad node that stands first in topological order, allowed failures and followers of failures apart. */
   readonly firstBad?: { readonly node: number; readonly error: ErrorInfo };
