@@ -44,6 +44,7 @@ const packedLimit = z.strictObject({
   l: z.string().optional(),
   r: flag.optional(),
   t: flag.optional(),
+  o: z.enum(['Available', 'Draining', 'Unavailable']).optional(),
 });
 
 /** A stored limit: what the store has to see as fields of its own, and the text of the rest. */
@@ -77,6 +78,19 @@ export class NewerLimitError extends Error {
   }
 }
 
+/**
+ * What a reading gives, or nothing where its limit cannot be read, for lists.
+ * @throws whatever else goes wrong
+ */
+export function readableLimit(read: () => LimitRecord): LimitRecord | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DamagedLimitError || error instanceof NewerLimitError) return undefined;
+    throw error;
+  }
+}
+
 /** Writes a limit. */
 export function packLimit(limit: LimitRecord): PackedLimit {
   const packed: z.input<typeof packedLimit> = {
@@ -86,6 +100,7 @@ export function packLimit(limit: LimitRecord): PackedLimit {
     n: limit.generations,
     h: limit.holders.length > 0 ? limit.holders.map(packHolder) : undefined,
     l: limit.lastServed,
+    o: limit.toldStatus,
     r: limit.ringsWaiting ? 1 : undefined,
     t: limit.tellsPipelines ? 1 : undefined,
   };
@@ -115,6 +130,7 @@ export function unpackLimit({ name, schemaVersion, rev, dueAt, body }: PackedLim
     ...(packed.n !== undefined && { generations: packed.n }),
     holders: (packed.h ?? []).map(unpackHolder),
     ...(packed.l !== undefined && { lastServed: packed.l }),
+    ...(packed.o && { toldStatus: packed.o }),
     ...(packed.r && { ringsWaiting: true }),
     ...(packed.t && { tellsPipelines: true }),
     ...(dueAt !== undefined && { dueAt }),

@@ -27,7 +27,7 @@ function fullRun(fields: Partial<RunRecord> = {}): RunRecord {
     endedAt: CREATED + 100,
     trigger: { type: 'rerun', by: ODD_TEXTS[0] as string },
     tags: ODD_TEXTS.map((text, at) => [text, `${at} ${text}`]),
-    nodes: 'rwSFXLEGITOAfdKkUupqyn',
+    nodes: 'rwSFXLEGITOAfdKkUpqyn',
     flights: [
       sampleFlight(0, { phase: 'starting', confirmed: false, throttled: true }),
       sampleFlight(1, { phase: 'retry', attempt: 7, polls: 3 }),

@@ -3,8 +3,8 @@
  * waiting run, whose key says where it stands in line.
  */
 import * as z from 'zod';
-import { LIMIT_SCHEMA_VERSION, type LimitRecord, limitName, type WaitingRun } from '#domain/limit.ts';
-import { DamagedLimitError, NewerLimitError, packLimit, unpackLimit } from '#domain/limit-codec.ts';
+import { LIMIT_SCHEMA_VERSION, type LimitRecord, limitName, parseLimitName, type WaitingRun } from '#domain/limit.ts';
+import { DamagedLimitError, NewerLimitError, packLimit, readableLimit, unpackLimit } from '#domain/limit-codec.ts';
 import type { LimitStore } from '#ports/index.ts';
 import { deflateText, inflateText } from './deflated-text.ts';
 import type { Item, Table } from './table.ts';
@@ -30,7 +30,7 @@ const limitItem = z.object({
 const namedItem = z.object({ sk: z.string() });
 
 const waitingItem = z.object({
-  sk: z.string(),
+  sk: z.string().regex(/^[^#]+#\d{4}#\d{16}#/),
   n: z.string(),
   v: z.int().nonnegative(),
   t: z.int().nonnegative(),
@@ -63,7 +63,6 @@ function limits(table: Table): Pick<LimitStore, 'readLimit' | 'commitLimit' | 'l
     },
     async listLimits(kind, limit, after) {
       const items: LimitRecord[] = [];
-      let last: string | undefined;
       const pages = table.query({
         expression: after === undefined ? '#pk = :limits' : '#pk = :limits AND #sk > :after',
         values: { ':limits': limitsPartition(kind), ...(after !== undefined && { ':after': after }) },
@@ -71,9 +70,12 @@ function limits(table: Table): Pick<LimitStore, 'readLimit' | 'commitLimit' | 'l
       });
       for await (const page of pages) {
         for (const item of page) {
-          if (items.length === limit) return last === undefined ? { items } : { items, last };
-          last = namedItem.parse(item).sk;
-          items.push(fromLimitItem(limitName(kind, last), item));
+          const { sk } = namedItem.parse(item);
+          const read = readableLimit(() => fromLimitItem(limitName(kind, sk), item));
+          if (!read) continue;
+          const last = items.at(-1);
+          if (items.length >= limit) return last ? { items, last: parseLimitName(last.name).name } : { items };
+          items.push(read);
         }
       }
       return { items };
@@ -138,7 +140,7 @@ function rows(table: Table): Pick<LimitStore, 'putWaiting' | 'removeWaiting' | '
         pageSize: count,
       });
       for await (const page of pages) {
-        found.push(...page.map((item) => fromWaitingItem(limit, item)));
+        found.push(...page.flatMap((item) => fromWaitingItem(limit, item) ?? []));
         if (found.length >= count) break;
       }
       return found.slice(0, count);
@@ -158,7 +160,10 @@ function toWaitingItem(row: WaitingRun): Item {
   };
 }
 
-function fromWaitingItem(limit: string, item: unknown): WaitingRun {
-  const { sk, n, v, t, w, h } = waitingItem.parse(item);
+/** Nothing for a row that is damaged: it must not stand in the way of those behind it. */
+function fromWaitingItem(limit: string, item: unknown): WaitingRun | undefined {
+  const parsed = waitingItem.safeParse(item);
+  if (!parsed.success) return undefined;
+  const { sk, n, v, t, w, h } = parsed.data;
   return { limit, ...parseWaitingSortKey(sk), nonce: n, rev: v, taken: t, wants: w, ...(h && { isByHand: true }) };
 }

@@ -3,7 +3,7 @@
  * passes here that the stored form would lose.
  */
 import { LIMIT_SCHEMA_VERSION, parseLimitName, type WaitingRun } from '#domain/limit.ts';
-import { type PackedLimit, packLimit, unpackLimit } from '#domain/limit-codec.ts';
+import { type PackedLimit, packLimit, readableLimit, unpackLimit } from '#domain/limit-codec.ts';
 import type { LimitStore, WaitingPlace } from '#ports/index.ts';
 
 /** A memory limit store, and what a test may look at or damage. */
@@ -37,11 +37,11 @@ function limits(stored: Map<string, PackedLimit>): Pick<LimitStore, 'readLimit' 
     async listLimits(kind, limit, after) {
       const named = [...stored.values()].map((packed) => ({ packed, ...parseLimitName(packed.name) }));
       const wanted = named.filter((one) => one.kind === kind && (after === undefined || one.name > after));
-      wanted.sort((a, b) => (a.name < b.name ? -1 : 1));
-      const page = wanted.slice(0, limit);
-      const last = page.at(-1)?.name;
-      const items = page.map(({ packed }) => unpackLimit(packed));
-      return wanted.length > page.length && last !== undefined ? { items, last } : { items };
+      wanted.sort((a, b) => compareTexts(a.name, b.name));
+      const readable = wanted.flatMap(({ packed }) => readableLimit(() => unpackLimit(packed)) ?? []);
+      const items = readable.slice(0, limit);
+      const last = items.at(-1);
+      return readable.length > items.length && last ? { items, last: parseLimitName(last.name).name } : { items };
     },
   };
 }
