@@ -3,7 +3,8 @@
  * else. Written apart from `src/domain` on purpose, and imports none of it: where the two differ, one of them is wrong.
  *
  * It knows no time and no order: a node is looked up once all its upstreams have their final states. Stops, `failFast`
- * and the run's own timeout are not its business, since their outcome does depend on when they come.
+ * and the run's own timeout are not its business, since their outcome does depend on when they come. What time decides
+ * of a single node, it is told (`fate`), and says what follows. A child pipeline is an attempt like any other.
  */
 
 /** Final states of a node that nobody stopped. */
@@ -33,7 +34,19 @@ export interface ReferenceNode {
   /** Ids of the downstreams that it chooses once it succeeds; `error` where it fails to. Absent: all of them. */
   readonly branch?: readonly string[] | 'error';
   /** Where it is a map: how the attempts of each item end, and how many items may fail. */
-  readonly map?: { readonly items: readonly (readonly Outcome[])[]; readonly tolerated: number };
+  readonly map?: {
+    readonly items: readonly (readonly Outcome[])[];
+    readonly tolerated: number;
+    /** Items whose output was remembered. */
+    readonly cached?: ReadonlySet<number>;
+  };
+  /** It has a cache whose key cannot be had. */
+  readonly hasBadKey?: boolean;
+  /**
+   * What became of it before its first attempt, since the time came for it: its output was remembered, or it waited too
+   * long for an engine. Both depend on when things happen, so whoever asks has to say.
+   */
+  readonly fate?: 'cached' | 'queueTimeout';
 }
 
 /** What a node comes to. */
@@ -127,15 +140,21 @@ function kindOfEdge(from: ReferenceNode, to: ReferenceNode, settled: Settled): K
 function outcomeOf(node: ReferenceNode, verdict: Verdict): ReferenceNodeOutcome {
   if (verdict === 'skip') return { state: 'SKIPPED', attempts: 0 };
   if (verdict === 'fail') return { state: 'UPSTREAM_FAILED', attempts: 0 };
+  if (node.fate === 'queueTimeout') return { state: 'TIMED_OUT', attempts: 0 };
   if (node.when === 'false') return { state: 'SKIPPED', attempts: 0 };
   if (node.when === 'error') return { state: 'FAILED', attempts: 0 };
   if (node.map) return mapOutcome(node, node.map);
+  if (node.hasBadKey) return { state: 'FAILED', attempts: 0 };
+  if (node.fate === 'cached') return { state: 'SUCCEEDED', attempts: 0 };
   const { state, attempts } = tries(node, node.outcomes);
   return { state: state === 'SUCCEEDED' && node.branch === 'error' ? 'FAILED' : state, attempts };
 }
 
 function mapOutcome(node: ReferenceNode, map: NonNullable<ReferenceNode['map']>): ReferenceNodeOutcome {
-  const items = map.items.map((outcomes) => tries(node, outcomes));
+  const items = map.items.map((outcomes, item): ReferenceNodeOutcome => {
+    if (node.hasBadKey) return { state: 'FAILED', attempts: 0 };
+    return map.cached?.has(item) ? { state: 'SUCCEEDED', attempts: 0 } : tries(node, outcomes);
+  });
   const failed = items.filter(({ state }) => state !== 'SUCCEEDED').length;
   const attempts = items.reduce((sum, item) => sum + item.attempts, 0);
   return { state: failed > map.tolerated ? 'FAILED' : 'SUCCEEDED', attempts };

@@ -1,21 +1,27 @@
 /** What must hold once a world has come to rest: the run is over, told to everybody, with nothing left behind. */
 import { isDeepStrictEqual } from 'node:util';
-import { isRunOver, type RunRecord } from '#domain/run.ts';
+import { isRunOver, type ParentAttempt, type RunRecord } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
 import { attemptOf, seenIn } from './invariants.ts';
+import { decisionsOf } from './reason-invariants.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
 
 /** At the end. */
 export async function checkFinally(world: World): Promise<void> {
-  const run = world.runs.latest(world.run?.id ?? '');
+  checkExecutions(world);
+  for (const name of world.trace.inputs.keys()) checkInput(world, name);
+  for (const run of world.runs.all()) await checkRun(world, run);
+}
+
+async function checkRun(world: World, run: RunRecord): Promise<void> {
   require(world, isRunOver(run.state), () =>
     `still ${run.state} (${run.nodes}) after ${world.ticks} ticks, now ${world.now}`);
   require(world, run.dueAt === undefined, () => 'over, but still due');
-  checkExecutions(world);
   checkPublished(world, run);
-  for (const name of world.trace.inputs.keys()) checkInput(world, name);
-  if (world.stopAccepted !== undefined) {
+  checkRevision(world, run);
+  if (run.parent) await checkChild(world, run, run.parent);
+  if (world.users.stopsAccepted.has(run.id)) {
     require(world, run.state === 'ABORTED' || run.state === 'FAILED', () => `stop accepted, run ${run.state}`);
   }
   for (const result of await world.runs.listResults(run)) {
@@ -25,17 +31,53 @@ export async function checkFinally(world: World): Promise<void> {
     });
   }
   const stored = await world.runs.listHistory(run, run.createdAt);
-  const put = [...world.runs.history].sort(([a], [b]) => a - b).flatMap(([, decisions]) => decisions);
+  const put = [...world.runs.historyOf(run.id)].sort(([a], [b]) => a - b).flatMap(([, decisions]) => decisions);
   require(world, isDeepStrictEqual(JSON.parse(JSON.stringify(stored)), JSON.parse(JSON.stringify(put))), () =>
     'the stored history is not what was put');
 }
 
+/** A run has the revision that was its pipeline's newest when it was made, and keeps it. */
+function checkRevision(world: World, run: RunRecord): void {
+  const { skewMs = 0 } = world.faults;
+  const heads = world.trace.heads.filter(({ name }) => name === run.pipeline);
+  const place = heads.findIndex(({ revision }) => revision === run.revision);
+  const since = heads[place]?.at ?? Number.POSITIVE_INFINITY;
+  const until = heads[place + 1]?.at ?? Number.POSITIVE_INFINITY;
+  const isNewest = run.createdAt >= since - skewMs && run.createdAt <= until + skewMs;
+  require(world, isNewest, () => `${run.revision} of ${run.pipeline} was not the newest when its run was made`);
+}
+
+/**
+ * A child ends no later than its parent, unless it was made so late that it never began; what it gave is what its
+ * parent has, and nobody but a user or its parent stops it.
+ */
+async function checkChild(world: World, run: RunRecord, parent: ParentAttempt): Promise<void> {
+  const above = world.runs.latest(parent.run);
+  const late = (seenIn(world, run.id).endedAt ?? 0) - (seenIn(world, above.id).endedAt ?? 0);
+  const hasBegun = /[^A]/.test(run.nodes);
+  require(world, late <= 0 || !hasBegun, () => `child ${run.id} ended ${late} ms after its parent`);
+  require(world, run.depth === (above.depth ?? 0) + 1, () => `child ${run.id} stands ${run.depth} deep`);
+  const result = world.runs.results.get(resultName(above.nonce, parent));
+  if (result?.status === 'SUCCEEDED') {
+    const output = run.outputKey === undefined ? 'null' : await world.runs.readValue(run, run.outputKey);
+    require(world, run.state === 'SUCCEEDED' && output === result.output, () => {
+      return `the parent has ${result.output}, the child is ${run.state} with ${output}`;
+    });
+  }
+  if (run.stop?.by !== 'its parent') return;
+  const isOver = decisionsOf(world, above).some(({ nodes, items, attempt, to }) => {
+    const isOfItem = !items || (parent.item !== undefined && items.includes(parent.item));
+    return nodes.includes(parent.node) && isOfItem && attempt === parent.attempt && to !== 'r';
+  });
+  require(world, above.stop !== undefined || isOver, () => `child ${run.id} was stopped, though it was wanted`);
+}
+
 function checkExecutions(world: World): void {
-  const { endedAt } = seenIn(world);
   const starts = new Map(world.trace.starts.map(({ name, at }) => [name, at]));
   for (const execution of world.executions.started.values()) {
     require(world, execution.status !== 'RUNNING', () => `orphan: ${execution.name} still runs`);
-    const late = (starts.get(execution.name) ?? 0) - (endedAt ?? 0);
+    const { endedAt = 0 } = seenIn(world, attemptOf(execution.name).run);
+    const late = (starts.get(execution.name) ?? 0) - endedAt;
     const isTakenBack = world.faults.freezeStarts && execution.status === 'ABORTED';
     require(world, late <= 0 || isTakenBack === true, () => `${execution.name} started ${late} ms after the run's end`);
   }
@@ -46,7 +88,8 @@ function checkExecutions(world: World): void {
  * starts a node before its upstreams are over, a later look at them sees more: such a node is not asked for that.
  */
 function checkInput(world: World, name: string): void {
-  const { trigger = 'always' } = world.pipeline.nodes[attemptOf(name).node] ?? {};
+  const { run, node } = attemptOf(name);
+  const { trigger = 'always' } = world.pipelineOf(world.runs.latest(run)).nodes[node] ?? {};
   const inputs = [...(world.trace.inputs.get(name) ?? [])];
   const isEarly = trigger === 'always' || trigger === 'one_success' || trigger === 'one_failed';
   require(world, isEarly || inputs.length <= 1, () => `${name} was asked for with ${inputs.join(' and ')}`);
@@ -54,7 +97,10 @@ function checkInput(world: World, name: string): void {
 
 /** Every revision up to the last is covered by what was published, and the last word is the final state. */
 function checkPublished(world: World, run: RunRecord): void {
-  const ranges = world.trace.events.map((event) => event.detail as { sinceRev: number; rev: number; state: string });
+  const details = world.trace.events.map(
+    ({ detail }) => detail as { runId: string; sinceRev: number; rev: number; state: string },
+  );
+  const ranges = details.filter(({ runId }) => runId === run.id);
   let covered = 0;
   for (const range of [...ranges].sort((a, b) => a.rev - b.rev)) {
     if (range.sinceRev <= covered + 1) covered = Math.max(covered, range.rev);

@@ -8,13 +8,12 @@ import { require } from './invariant-error.ts';
 import { checkReasons } from './reason-invariants.ts';
 import type { World } from './world.ts';
 
-/** What was seen of a world so far. */
+/** What was seen of a run so far. */
 export interface Seen {
   text: PackedRun | undefined;
   run: RunRecord | undefined;
-  /** Starts and events that were looked at. */
-  starts: number;
-  events: number;
+  /** Names of its executions. */
+  readonly started: string[];
   /** Up to which revision number the events tell everything. */
   covered: number;
   /** By revision number, the state of the run. */
@@ -24,36 +23,69 @@ export interface Seen {
   endedAt?: number;
 }
 
-const seenOf = new WeakMap<World, Seen>();
+/** What was seen of a world so far: its runs by id, and how many starts and events were looked at. */
+interface WorldSeen {
+  readonly runs: Map<string, Seen>;
+  starts: number;
+  events: number;
+}
 
-/** What was seen of a world. */
-export function seenIn(world: World): Seen {
+const seenOf = new WeakMap<World, WorldSeen>();
+
+function worldSeen(world: World): WorldSeen {
   let seen = seenOf.get(world);
   if (!seen) {
-    seen = { text: undefined, run: undefined, starts: 0, events: 0, covered: 0, states: new Map() };
+    seen = { runs: new Map(), starts: 0, events: 0 };
     seenOf.set(world, seen);
+  }
+  return seen;
+}
+
+/** What was seen of a run. */
+export function seenIn(world: World, run: string): Seen {
+  const { runs } = worldSeen(world);
+  let seen = runs.get(run);
+  if (!seen) {
+    seen = { text: undefined, run: undefined, started: [], covered: 0, states: new Map() };
+    runs.set(run, seen);
   }
   return seen;
 }
 
 /** After every operation. Only what changed is looked at. */
 export function checkNow(world: World): void {
-  const seen = seenIn(world);
-  const text = world.runs.text(world.run?.id ?? '');
-  require(world, text !== undefined, () => 'the run is gone');
-  const run = world.runs.latest(world.run?.id ?? '');
-  if (text !== seen.text) {
-    checkStates(world, run);
-    checkDue(world, run);
-    if (seen.run) checkChange(world, seen.run, run);
-    checkReasons(world, run);
-    note(world, seen, run);
-    seen.text = text;
-    seen.run = run;
-    for (const { name } of world.trace.starts) checkStarted(world, run, name);
+  const seen = worldSeen(world);
+  require(world, world.runs.text(world.run?.id ?? '') !== undefined, () => 'the run is gone');
+  for (const id of world.runs.ids()) checkCommitted(world, id);
+  const { starts, events } = world.trace;
+  for (; seen.starts < starts.length; seen.starts++) checkStart(world, starts[seen.starts] as Start);
+  for (; seen.events < events.length; seen.events++) {
+    checkEvent(world, events[seen.events]?.detail as unknown as RunChanged);
   }
-  for (; seen.starts < world.trace.starts.length; seen.starts++) checkStart(world, seen, run);
-  for (; seen.events < world.trace.events.length; seen.events++) checkEvent(world, seen, run);
+}
+
+function checkCommitted(world: World, id: string): void {
+  const seen = seenIn(world, id);
+  const text = world.runs.text(id);
+  if (text === seen.text) return;
+  const run = world.runs.latest(id);
+  checkStates(world, run);
+  checkDue(world, run);
+  if (seen.run) checkChange(world, seen.run, run);
+  checkReasons(world, run);
+  note(world, seen, run);
+  seen.text = text;
+  seen.run = run;
+  for (const name of seen.started) checkStarted(world, run, name);
+}
+
+type Start = World['trace']['starts'][number];
+
+interface RunChanged {
+  readonly runId: string;
+  readonly sinceRev: number;
+  readonly rev: number;
+  readonly state: string;
 }
 
 function note(world: World, seen: Seen, run: RunRecord): void {
@@ -94,6 +126,7 @@ function checkDue(world: World, run: RunRecord): void {
 
 function checkChange(world: World, before: RunRecord, run: RunRecord): void {
   require(world, run.rev >= before.rev, () => `revision ${before.rev} became ${run.rev}`);
+  require(world, run.revision === before.revision, () => `${before.revision} became ${run.revision}`);
   if (isRunOver(before.state)) require(world, run.state === before.state, () => `${before.state} became ${run.state}`);
   [...before.nodes].forEach((letter, node) => {
     const isFinal = isTerminal(letter.charCodeAt(0));
@@ -117,9 +150,11 @@ function checkStarted(world: World, run: RunRecord, name: string): void {
 }
 
 /** The newest start. */
-function checkStart(world: World, seen: Seen, run: RunRecord): void {
-  const { name, at } = world.trace.starts[seen.starts] as World['trace']['starts'][number];
-  const { node, item, attempt } = attemptOf(name);
+function checkStart(world: World, { name, at }: Start): void {
+  const { run: id, node, item, attempt } = attemptOf(name);
+  const run = world.runs.latest(id);
+  const seen = seenIn(world, id);
+  seen.started.push(name);
   checkStarted(world, run, name);
   const place = item === undefined ? `${node}` : `${node}_${item}`;
   const key = `sim-${run.id}-${run.nonce}-${place}-${attempt}`;
@@ -132,7 +167,7 @@ function checkStart(world: World, seen: Seen, run: RunRecord): void {
       other.status === 'RUNNING' && other.name !== name && isSame(attemptOf(other.name), attemptOf(name));
     require(world, !isBeside || world.faults.freezeStarts === true, () => `${name} started beside ${other.name}`);
   }
-  const { upstreams = [], trigger } = world.pipeline.nodes[node] ?? {};
+  const { upstreams = [], trigger } = world.pipelineOf(run).nodes[node] ?? {};
   if (trigger === 'all_success') {
     for (const up of upstreams)
       require(world, statusOf(run.nodes.charCodeAt(up)).standing === 'success', () =>
@@ -153,13 +188,15 @@ export function attemptOf(name: string): AttemptKey {
   return parseExecutionName('sim', name) as AttemptKey;
 }
 
-function isSame(one: Pick<AttemptKey, 'node' | 'item'>, other: AttemptKey): boolean {
-  return flightKey(one) === flightKey(other);
+/** Whether two attempts are of the same node, or item, of the same run. */
+function isSame(one: Pick<AttemptKey, 'node' | 'item'> & { readonly run?: string }, other: AttemptKey): boolean {
+  return flightKey(one) === flightKey(other) && (one.run === undefined || one.run === other.run);
 }
 
 /** The newest event: it says what was committed, and leaves no revision between itself and those before it. */
-function checkEvent(world: World, seen: Seen, run: RunRecord): void {
-  const event = world.trace.events[seen.events]?.detail as { sinceRev: number; rev: number; state: string };
+function checkEvent(world: World, event: RunChanged): void {
+  const seen = seenIn(world, event.runId);
+  const run = world.runs.latest(event.runId);
   require(world, event.rev <= run.rev, () => `revision ${event.rev} was published before it was committed`);
   require(world, event.sinceRev <= seen.covered + 1, () => {
     return `published from revision ${event.sinceRev} on, before it up to ${seen.covered}`;

@@ -1,5 +1,6 @@
 /** The port calls of a world's invocations: each waits here until the world lets it happen, and may go wrong. */
 import type { DueThing } from '#ports/index.ts';
+import type { Chooser } from './chooser.ts';
 import { InjectedFailure, type OperationFault, toText } from './faults.ts';
 import { FAILED_ANSWERS, REFUSED_ANSWER } from './flaky-executions.ts';
 import type { Message } from './mailbox.ts';
@@ -85,12 +86,18 @@ export class Operations {
     if (this.world.faults.isIndexStale) yield this.stale([]);
   }
 
-  /** The due index lags: it shows what is no longer due, and not yet what is. */
+  /** The due index lags: it shows what is no longer due, and not yet what is. Once nothing is, for long, it is right. */
   private stale(page: readonly DueThing[]): readonly DueThing[] {
     const { isIndexStale, choose } = this.world.faults;
     if (!isIndexStale || !choose) return page;
-    if (page.length === 0) return choose(4) === 0 ? [{ kind: 'run', id: this.world.run?.id ?? '' }] : page;
+    if (page.length === 0 && this.world.runs.all().every(({ dueAt }) => dueAt === undefined)) return page;
+    if (page.length === 0) return choose(4) === 0 ? [{ kind: 'run', id: this.anyRun(choose) }] : page;
     return choose(4) === 0 ? [] : page;
+  }
+
+  private anyRun(choose: Chooser): string {
+    const runs = this.world.runs.all();
+    return (runs.length > 1 ? runs[choose(runs.length)] : runs[0])?.id ?? '';
   }
 
   /** Lets an operation happen, or go wrong. */

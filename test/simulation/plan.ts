@@ -1,10 +1,12 @@
 /** A plan: everything about a random world as plain data, so that it can be drawn, shrunk, printed and played again. */
 import type { MapDefinition, NodeDefinition, PipelineDefinition, TriggerRule } from '#domain/definition.ts';
 import type { Evaluation } from '#domain/facts.ts';
-import type { Json } from '#domain/json.ts';
+import { isJsonObject, type Json } from '#domain/json.ts';
+import type { RunRecord } from '#domain/run.ts';
 import type { EvaluationRequest, Evaluator } from '#ports/index.ts';
 import { chooser } from './chooser.ts';
 import type { Faults, OperationFault } from './faults.ts';
+import type { UserAct } from './users.ts';
 import type { Scenario, Script } from './world.ts';
 
 /** How an attempt goes. `HANGS`: it never ends by itself. `REFUSED`: Step Functions does not let it start. */
@@ -40,6 +42,18 @@ export interface PlannedNode {
   /** Places of the direct downstreams that it chooses; `error` and `stranger` make it fail. */
   readonly branch?: readonly number[] | 'error' | 'stranger' | undefined;
   readonly map?: PlannedMap | undefined;
+  /** Place, among the plan's children, of the pipeline that it starts: that pipeline decides how its attempts go. */
+  readonly child?: number | undefined;
+  readonly cache?: PlannedCache | undefined;
+  /** The engine that takes it, where it is not `lambda`: `late` comes at some time, `never` does not. */
+  readonly engine?: 'late' | 'never' | undefined;
+  readonly queueTimeoutSeconds?: number | undefined;
+}
+
+/** Under which key the outputs of a node are remembered; `item` tells the items of a map apart, `error` makes it fail. */
+export interface PlannedCache {
+  readonly key: 'a' | 'b' | 'item' | 'error';
+  readonly ttlSeconds: number;
 }
 
 /** The map of a node. */
@@ -51,17 +65,33 @@ export interface PlannedMap {
   readonly tolerated: number;
 }
 
-/** A random world. */
-export interface Plan {
+/** A pipeline of a plan. */
+export interface PlannedPipeline {
   readonly nodes: readonly PlannedNode[];
   readonly failFast: boolean;
-  readonly stopAtMs?: number | undefined;
   readonly timeoutSeconds?: number | undefined;
+  /** What its output expression gives; absent where it has none. */
+  readonly output?: 'value' | 'error' | undefined;
+}
+
+/** A random world: the pipeline that is run, and whatever else there is. */
+export interface Plan extends PlannedPipeline {
+  /** Pipelines that nodes start. A pipeline starts only those behind it. */
+  readonly children?: readonly PlannedPipeline[] | undefined;
+  /** New revisions of the pipeline, or of the child at a place, in the order in which they are put. */
+  readonly revisions?: readonly PlannedRevision[] | undefined;
+  /** When further runs of the pipeline are started (ms). The later one is, the later in their lists its attempts begin. */
+  readonly runsAtMs?: readonly number[] | undefined;
+  readonly stopAtMs?: number | undefined;
+  /** Other runs that are stopped: the `run`-th of those that there are by then. */
+  readonly stops?: readonly { readonly atMs: number; readonly run: number }[] | undefined;
+  /** When a run is paused, and when it goes on. */
+  readonly pauses?: readonly PlannedPause[] | undefined;
+  /** When the engine `late` comes. */
+  readonly lateEngineAtMs?: number | undefined;
   readonly events: 'run' | 'nodes';
   readonly engineAtMs: number;
   readonly engineGone?: { readonly fromMs: number; readonly toMs: number } | undefined;
-  /** What the run's output expression gives; absent where it has none. */
-  readonly output?: 'value' | 'error' | undefined;
   readonly maxDecisions: number;
   readonly maxFlights: number;
   readonly tickMs: number;
@@ -85,12 +115,31 @@ export interface Plan {
   readonly startsPerSecond?: number | undefined;
 }
 
-const REQUESTS = { true: '{% true %}', false: '{% false %}', error: '{% $error("no") %}', odd: '{% 1 %}' } as const;
+/** A new revision. */
+export interface PlannedRevision {
+  readonly atMs: number;
+  readonly child?: number | undefined;
+  readonly to: PlannedPipeline;
+}
 
-/** The definition of a plan. */
-export function toDefinition(plan: Plan, idOf: (place: number) => string = (place) => `n${place}`): PipelineDefinition {
+/** A pause of the `run`-th of the runs that there are by then. */
+export interface PlannedPause {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly run: number;
+}
+
+const REQUESTS = { true: '{% true %}', false: '{% false %}', error: '{% $error("no") %}', odd: '{% 1 %}' } as const;
+const KEYS = { a: 'a', b: 'b', item: '{% $item %}', error: REQUESTS.error } as const;
+
+/** The definition of the pipeline of a plan. */
+export function toDefinition(
+  plan: PlannedPipeline & Pick<Plan, 'events'>,
+  idOf: (place: number) => string = (place) => `n${place}`,
+  child?: number,
+): PipelineDefinition {
   return {
-    name: 'random',
+    name: pipelineName(child),
     failFast: plan.failFast,
     events: plan.events,
     ...(plan.timeoutSeconds !== undefined && { timeoutSeconds: plan.timeoutSeconds }),
@@ -99,17 +148,23 @@ export function toDefinition(plan: Plan, idOf: (place: number) => string = (plac
   };
 }
 
+/** The name of the child at a place, or of the pipeline that is run. */
+export function pipelineName(child: number | undefined): string {
+  return child === undefined ? 'random' : `child${child}`;
+}
+
 function toNode(node: PlannedNode, idOf: (place: number) => string, place: number): NodeDefinition {
   const upstreams = node.upstreams.map(idOf);
-  const reads = upstreams.map((upstream) => `$nodes.${upstream}`).join(', ');
   return {
     id: idOf(place),
     dependsOn: upstreams,
     trigger: node.trigger,
-    params: { function: 'f', ...(node.isReader && { payload: `{% [${reads}] %}` }) },
+    ...toWork(node, `{% [${upstreams.map((upstream) => `$nodes.${upstream}`).join(', ')}] %}`),
     ...(node.when && { when: REQUESTS[node.when] }),
     allowFailure: node.allowFailure,
     timeoutSeconds: node.timeoutSeconds,
+    ...(node.queueTimeoutSeconds !== undefined && { queueTimeoutSeconds: node.queueTimeoutSeconds }),
+    ...(node.cache && { cache: { ...node.cache, key: KEYS[node.cache.key] } }),
     ...(node.branch && { branch: toBranch(node.branch, idOf) }),
     ...(node.map && { map: toMap(node.map, node.isReader) }),
     ...(node.retry && {
@@ -122,6 +177,13 @@ function toNode(node: PlannedNode, idOf: (place: number) => string, place: numbe
       },
     }),
   };
+}
+
+/** Engine and parameters of a node, which see what it can see if it is a reader. */
+function toWork({ child, engine, isReader }: PlannedNode, seen: string): Pick<NodeDefinition, 'engine' | 'params'> {
+  if (child === undefined)
+    return { ...(engine && { engine }), params: { function: 'f', ...(isReader && { payload: seen }) } };
+  return { engine: 'pipeline', params: { pipeline: pipelineName(child), ...(isReader && { input: seen }) } };
 }
 
 function toBranch(branch: NonNullable<PlannedNode['branch']>, idOf: (place: number) => string): string {
@@ -144,13 +206,57 @@ export function toScenario(plan: Plan): Scenario {
   return {
     name: 'random',
     definition: toDefinition(plan),
-    script: (id, attempt, item) => toScript(plan.nodes[Number(id.slice(1))] as PlannedNode, attempt, item),
+    children: (plan.children ?? []).map((child, place) =>
+      toDefinition({ ...child, events: plan.events }, undefined, place),
+    ),
+    script: (id, attempt, item, _payload, run) => {
+      if (!run) throw new Error('an execution of no run');
+      const { nodes, shift } = playedBy(plan, run);
+      const script = toScript(nodes[Number(id.slice(1))] as PlannedNode, attempt + shift, item);
+      return script.end.status === 'SUCCEEDED' ? { ...script, end: succeeds(`${run.id}/${id}/${item ?? ''}`) } : script;
+    },
     ...(plan.stopAtMs !== undefined && { stopAtMs: plan.stopAtMs }),
+    users: usersOf(plan),
     engineAtMs: plan.engineAtMs,
+    ...(plan.lateEngineAtMs !== undefined && { otherEngines: [['late', plan.lateEngineAtMs]] }),
     ...(plan.engineGone && { engineGone: plan.engineGone }),
     options: { maxDecisions: plan.maxDecisions, maxFlights: plan.maxFlights },
     evaluator: EVALUATOR,
   };
+}
+
+/** An output that tells whose it is, so that one which was remembered can be told from others. */
+function succeeds(by: string): Script['end'] {
+  return { status: 'SUCCEEDED', output: JSON.stringify({ by }) };
+}
+
+function usersOf({ runsAtMs = [], stops = [], pauses = [], revisions = [], events }: Plan): UserAct[][] {
+  return [
+    ...runsAtMs.map((atMs, at): UserAct[] => [
+      { atMs, kind: 'start', pipeline: pipelineName(undefined), key: `${at + 1}` },
+    ]),
+    ...stops.map(({ atMs, run }): UserAct[] => [{ atMs, kind: 'stop', run }]),
+    ...pauses.map(({ fromMs, toMs, run }): UserAct[] => [
+      { atMs: fromMs, kind: 'pause', run },
+      { atMs: toMs, kind: 'resume', run },
+    ]),
+    revisions.map(({ atMs, child, to }, at): UserAct => {
+      const definition = toDefinition({ ...to, events }, undefined, child);
+      return { atMs, kind: 'put', definition, revision: `rev${at + 2}` };
+    }),
+  ];
+}
+
+/** What a run plays: its revision of its pipeline, and how many attempts at the beginning of each list it leaves out. */
+export function playedBy(
+  plan: Plan,
+  { pipeline, revision, tags }: Pick<RunRecord, 'pipeline' | 'revision' | 'tags'>,
+): PlannedPipeline & { readonly shift: number } {
+  const number = Number(revision.slice('rev'.length));
+  const first = pipeline === pipelineName(undefined) ? plan : plan.children?.[Number(pipeline.slice('child'.length))];
+  const played = number === 1 ? first : plan.revisions?.[number - 2]?.to;
+  if (!played) throw new Error(`no ${revision} of ${pipeline} in the plan`);
+  return { ...played, shift: Number(tags.find(([name]) => name === 'key')?.[1] ?? 0) };
 }
 
 /** How an attempt of a node, or of an item of it, goes. */
@@ -191,10 +297,15 @@ export function evaluate({ template, bindings }: EvaluationRequest): Evaluation 
   if (template === REQUESTS.error) {
     return { ok: false, error: { name: 'Millrace.ExpressionError', message: 'no' } };
   }
+  if (template === KEYS.item)
+    return { ok: true, value: bindings.item === undefined ? null : (JSON.parse(bindings.item) as Json) };
   const text = typeof template === 'string' ? /^\{% (\[.*\]) %\}$/.exec(template)?.[1] : undefined;
   if (text !== undefined) return { ok: true, value: JSON.parse(text) as Json };
   if (Array.isArray(template)) return { ok: true, value: template };
-  return { ok: true, value: { function: 'f', payload: JSON.parse(JSON.stringify(bindings)) as Json } };
+  const seen = JSON.parse(JSON.stringify(bindings)) as Json;
+  if (isJsonObject(template) && template['pipeline'] !== undefined)
+    return { ok: true, value: { ...template, input: seen } };
+  return { ok: true, value: { function: 'f', payload: seen } };
 }
 
 /** What goes wrong in a plan. */

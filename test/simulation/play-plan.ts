@@ -1,4 +1,4 @@
-/** Plays a plan in a world, and holds the end against the independent reference. */
+/** Plays a plan in a world, and holds the end of each of its runs against the independent reference. */
 import { parseExecutionName } from '#domain/execution-name.ts';
 import { type NodeState, statusOf } from '#domain/node-status.ts';
 import {
@@ -8,50 +8,54 @@ import {
   type ReferenceOutcome,
   referenceOutcome,
 } from '../reference/outcome.ts';
+import { cachedItems, checkFates, childOutcomes, fateOf, type PlayedRun, playedRun, rootsIn } from './chance.ts';
 import { require } from './invariant-error.ts';
-import { attemptOf, type Plan, type PlannedAttempt, type PlannedNode, toFaults, toScenario } from './plan.ts';
+import { mostTicks } from './most-ticks.ts';
+import { attemptOf, type Plan, type PlannedAttempt, type PlannedNode, playedBy, toFaults, toScenario } from './plan.ts';
 import { World } from './world.ts';
 
-/** Plays a plan to its end; fails where an invariant breaks, or the end is not what SEMANTICS says. */
+/** Plays a plan to its end; fails where an invariant breaks, or the end of a run is not what SEMANTICS says. */
 export async function playPlan(plan: Plan): Promise<World> {
   const world = new World(toScenario(plan), toFaults(plan));
   await world.play(mostTicks(plan));
-  checkOutcome(plan, world);
+  checkRuns(plan, world);
   return world;
 }
 
-/** Ticks after which every plan must have come to its end, whatever went wrong. */
-function mostTicks(plan: Plan): number {
-  let ms =
-    plan.engineAtMs +
-    (plan.engineAtMs > 0 || plan.engineGone ? 16 * 60_000 : 0) +
-    (plan.engineGone?.toMs ?? 0) +
-    (plan.stopAtMs ?? 0) +
-    300_000;
-  let attempts = 0;
-  for (const node of plan.nodes) {
-    const most = node.retry?.maxAttempts ?? 1;
-    for (const item of node.map ? node.map.items.keys() : [undefined]) {
-      attempts += most;
-      for (let attempt = 1; attempt <= most; attempt++) {
-        const { kind, durationMs } = attemptOf(node, attempt, item);
-        ms += kind === 'HANGS' ? node.timeoutSeconds * 1000 : kind === 'REFUSED' ? 72_000 : durationMs;
-        ms += (node.retry?.intervalSeconds ?? 0) * 2 ** attempt * 1000;
-      }
-    }
-  }
-  for (const [, fault] of plan.faults) ms += fault.kind === 'freeze' ? fault.forMs + 200_000 : 200_000;
-  ms += plan.outage ? 2 * (plan.outage.toMs - plan.outage.fromMs) + 15 * 60_000 : 0;
-  const slack = plan.order?.isIndexStale ? 12 : 6;
-  return Math.ceil(ms / plan.tickMs) + slack * attempts + 20;
-}
-
-/** What the reference says of a plan, as if nobody stopped it. */
+/** What the reference says of the pipeline of a plan, as if it ran alone and nobody stopped it. */
 export function referenceOf(plan: Plan): ReferenceOutcome {
-  return referenceOutcome(plan.nodes.map(toReferenceNode));
+  return referenceOutcome(plan.nodes.map((node, place) => toReferenceNode(node, place, 0)));
 }
 
-function toReferenceNode(node: PlannedNode, place: number): ReferenceNode {
+function referenceOfRun(played: PlayedRun): ReferenceOutcome {
+  const { nodes, plan, run } = played;
+  const { shift } = playedBy(plan, run);
+  return referenceOutcome(
+    nodes.map((node, place) => {
+      const known = toReferenceNode(node, place, shift);
+      const fate = fateOf(played, place);
+      const told = { ...known, ...(fate && { fate }) };
+      if (node.map && known.map)
+        return { ...told, map: { ...known.map, ...toldItems(played, node, place, known.map.items) } };
+      return node.child === undefined ? told : { ...told, outcomes: orSuccess(childOutcomes(played, place)) };
+    }),
+  );
+}
+
+function toldItems(played: PlayedRun, { child }: PlannedNode, place: number, items: readonly (readonly Outcome[])[]) {
+  const cached = cachedItems(played, place);
+  if (child === undefined) return { cached };
+  return { cached, items: items.map((_, item) => orSuccess(childOutcomes(played, place, item))) };
+}
+
+/** An attempt that was never made comes to nothing that counts: how many there were, is counted. */
+function orSuccess(outcomes: readonly Outcome[]): readonly Outcome[] {
+  return outcomes.length > 0 ? outcomes : [{ status: 'SUCCEEDED' }];
+}
+
+function toReferenceNode(node: PlannedNode, place: number, shift: number): ReferenceNode {
+  const toOutcomes = (attempts: readonly PlannedAttempt[]) =>
+    attempts.slice(Math.min(shift, attempts.length - 1)).map(toOutcome);
   return {
     id: `n${place}`,
     dependsOn: node.upstreams.map((upstream) => `n${upstream}`),
@@ -61,11 +65,10 @@ function toReferenceNode(node: PlannedNode, place: number): ReferenceNode {
     maxAttempts: node.retry?.maxAttempts ?? 1,
     on: node.retry?.on ?? ['States.ALL'],
     notOn: node.retry?.notOn ?? [],
-    outcomes: node.attempts.map(toOutcome),
+    outcomes: toOutcomes(node.attempts),
     ...(node.branch && { branch: typeof node.branch === 'string' ? 'error' : node.branch.map((to) => `n${to}`) }),
-    ...(node.map && {
-      map: { items: node.map.items.map((attempts) => attempts.map(toOutcome)), tolerated: node.map.tolerated },
-    }),
+    ...(node.map && { map: { items: node.map.items.map(toOutcomes), tolerated: node.map.tolerated } }),
+    ...(node.cache?.key === 'error' && { hasBadKey: true }),
   };
 }
 
@@ -75,73 +78,97 @@ function toOutcome({ kind, error }: PlannedAttempt): Outcome {
   return { status: kind === 'HANGS' ? 'TIMED_OUT' : kind };
 }
 
-/** Holds the end of a world against the reference. */
-function checkOutcome(plan: Plan, world: World): void {
+/** Holds the end of every run of a world against the reference. */
+function checkRuns(plan: Plan, world: World): void {
+  const roots = rootsIn(world).length;
+  require(world, roots === 1 + (plan.runsAtMs?.length ?? 0), () => `${roots} runs were made`);
   if (plan.faults.some(([, fault]) => fault.kind === 'refuse')) return;
-  const run = world.runs.latest(world.run?.id ?? '');
-  const expected = referenceOf(plan);
+  for (const run of world.runs.all()) checkOutcome(playedRun(world, plan, run));
+}
+
+function checkOutcome(played: PlayedRun): void {
+  const { world, plan, run } = played;
+  checkFates(played);
+  const expected = referenceOfRun(played);
   if (run.stop) {
-    checkCutShort(plan, world, expected);
+    checkCutShort(played, expected);
     return;
   }
-  const wanted = plan.output === 'error' ? 'FAILED' : expected.run;
-  require(world, run.state === wanted, () => `the run is ${run.state}, not ${wanted}`);
-  for (const [id, outcome] of expected.nodes) {
-    const found = stateIn(world, id);
-    require(world, found === outcome.state, () => `${id} is ${found}, not ${outcome.state}`);
-    checkAttempts(plan, world, id, outcome);
+  const wanted = playedBy(plan, run).output === 'error' ? 'FAILED' : expected.run;
+  require(world, run.state === wanted, () => `run ${run.id} of ${run.pipeline} is ${run.state}, not ${wanted}`);
+  for (const [place, outcome] of outcomesOf(expected)) {
+    const found = stateIn(played, place);
+    require(world, found === outcome.state, () => `n${place} of ${run.pipeline} is ${found}, not ${outcome.state}`);
+    checkAttempts(played, place, outcome);
   }
 }
 
-function stateIn(world: World, id: string): NodeState {
-  const run = world.runs.latest(world.run?.id ?? '');
-  return statusOf(run.nodes.charCodeAt(world.pipeline.indexOf.get(id) as number)).state;
+function outcomesOf({ nodes }: ReferenceOutcome): [number, ReferenceNodeOutcome][] {
+  return [...nodes].map(([id, outcome]) => [Number(id.slice(1)), outcome]);
 }
 
-/** Each attempt that the reference makes has one execution, and no other has, refusals apart. */
-function checkAttempts(plan: Plan, world: World, id: string, { state, attempts }: ReferenceNodeOutcome): void {
-  const node = plan.nodes[Number(id.slice(1))] as PlannedNode;
-  const index = world.pipeline.indexOf.get(id);
-  const found = world.trace.starts.filter(({ name }) => parseExecutionName('sim', name)?.node === index).length;
+function letterOf({ run, indexOf }: PlayedRun, place: number): string {
+  return run.nodes[indexOf(place)] as string;
+}
+
+function stateIn(played: PlayedRun, place: number): NodeState {
+  return statusOf(letterOf(played, place).charCodeAt(0)).state;
+}
+
+/** Each attempt that the reference makes has one execution, or one run, and no other has, refusals apart. */
+function checkAttempts(played: PlayedRun, place: number, { state, attempts }: ReferenceNodeOutcome): void {
+  const { world, plan, run, nodes } = played;
+  const node = nodes[place] as PlannedNode;
+  const found = executionsOf(played, place);
   if (node.map) {
     // Which items of a failing map start at all depends on the order in which they end.
-    const isWhole = state === 'SUCCEEDED' && !node.map.items.flat().some(({ kind }) => kind === 'REFUSED');
+    const isWhole = state === 'SUCCEEDED' && (node.child !== undefined || !node.map.items.flat().some(isRefused));
     require(world, isWhole ? found === attempts : found <= attempts, () => {
-      return `the items of ${id} had ${found} executions, not ${attempts}`;
+      return `the items of n${place} of ${run.pipeline} had ${found} executions, not ${attempts}`;
     });
     return;
   }
+  const { shift } = playedBy(plan, run);
   let wanted = 0;
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    if (attemptOf(node, attempt).kind !== 'REFUSED') wanted += 1;
+    if (node.child !== undefined || !isRefused(attemptOf(node, attempt + shift))) wanted += 1;
   }
-  require(world, found === wanted, () => `${id} had ${found} executions, not ${wanted}`);
+  require(world, found === wanted, () => `n${place} of ${run.pipeline} had ${found} executions, not ${wanted}`);
+}
+
+function isRefused({ kind }: PlannedAttempt): boolean {
+  return kind === 'REFUSED';
+}
+
+/** How many executions a node had, or runs, where it starts them. */
+function executionsOf({ world, run, nodes, indexOf }: PlayedRun, place: number): number {
+  const index = indexOf(place);
+  if (nodes[place]?.child !== undefined) {
+    return world.runs.all().filter(({ parent }) => parent?.run === run.id && parent.node === index).length;
+  }
+  const keys = world.trace.starts.map(({ name }) => parseExecutionName('sim', name));
+  return keys.filter((key) => key?.run === run.id && key.node === index).length;
 }
 
 /** A run that was stopped, failed fast or ran out of time: what it decided before is right, the rest was stopped. */
-function checkCutShort(plan: Plan, world: World, expected: ReferenceOutcome): void {
-  const run = world.runs.latest(world.run?.id ?? '');
+function checkCutShort(played: PlayedRun, expected: ReferenceOutcome): void {
+  const { world, plan, run, nodes } = played;
   const kind = run.stop?.kind;
-  for (const [id, { state }] of expected.nodes) {
-    const found = stateIn(world, id);
-    const letter = run.nodes[world.pipeline.indexOf.get(id) as number] as string;
+  for (const [place, { state }] of outcomesOf(expected)) {
+    const found = stateIn(played, place);
     // Attempts that the run's own time ended are bad, and may be more than a map tolerates.
-    const isMap = plan.nodes[Number(id.slice(1))]?.map !== undefined;
+    const isMap = nodes[place]?.map !== undefined;
     const isOutOfTime = kind === 'timeout' && (found === 'TIMED_OUT' || (isMap && found === 'FAILED'));
-    const isStopped = 'Afd'.includes(letter) || isOutOfTime;
-    require(world, isStopped || found === state, () => `${id} is ${found}, not ${state}`);
+    const isStopped = 'Afd'.includes(letterOf(played, place)) || isOutOfTime;
+    require(world, isStopped || found === state, () => `n${place} of ${run.pipeline} is ${found}, not ${state}`);
   }
-  const mayFailFast = plan.failFast && expected.run === 'FAILED';
+  const mayFailFast = playedBy(plan, run).failFast && expected.run === 'FAILED';
   require(world, kind !== 'failFast' || mayFailFast, () => 'it failed fast without a failure');
-  const wanted = kind === 'timeout' ? 'TIMED_OUT' : hasBad(plan, world) ? 'FAILED' : 'ABORTED';
-  require(world, run.state === wanted, () => `the run is ${run.state}, not ${wanted}`);
+  const wanted = kind === 'timeout' ? 'TIMED_OUT' : hasBad(played) ? 'FAILED' : 'ABORTED';
+  require(world, run.state === wanted, () => `run ${run.id} of ${run.pipeline} is ${run.state}, not ${wanted}`);
 }
 
-/** Whether a node is bad whose failure was not allowed. */
-function hasBad(plan: Plan, world: World): boolean {
-  return plan.nodes.some((node, place) => {
-    const run = world.runs.latest(world.run?.id ?? '');
-    const letter = run.nodes[world.pipeline.indexOf.get(`n${place}`) as number] as string;
-    return !node.allowFailure && 'FXLEGITOU'.includes(letter);
-  });
+/** Whether a node is bad whose failure was not allowed; what follows a failure adds nothing to it. */
+function hasBad(played: PlayedRun): boolean {
+  return played.nodes.some((node, place) => !node.allowFailure && 'FXLEGITOQ'.includes(letterOf(played, place)));
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { TRIGGER_RULES } from '#domain/definition.ts';
 import type { OperationFault } from './faults.ts';
-import type { Plan, PlannedAttempt, PlannedNode } from './plan.ts';
+import type { Plan, PlannedAttempt, PlannedNode, PlannedPipeline } from './plan.ts';
 
 const MOST_NODES = 12;
 /** Time limits of attempts (s): short ones stand far enough from the longest duration for every delay in between. */
@@ -194,9 +194,179 @@ const narrowPlans: fc.Arbitrary<Plan> = fc
     startsPerSecond: undefined,
   }));
 
+const cache: fc.Arbitrary<PlannedNode['cache']> = fc.record({
+  key: fc.constantFrom('a', 'a', 'b', 'item', 'error'),
+  ttlSeconds: fc.constantFrom(3_600, 3_600, 1),
+});
+
+/** Nodes that wait: for an engine that does not come, for one that comes late, or for their turn. */
+const wait: fc.Arbitrary<Pick<PlannedNode, 'engine' | 'queueTimeoutSeconds'>> = fc.oneof(
+  fc.record({ engine: fc.constant('never' as const), queueTimeoutSeconds: fc.constantFrom(1, 30, 100) }),
+  fc.record({ engine: fc.constant('late' as const), queueTimeoutSeconds: fc.constantFrom(undefined, 1, 30, 300) }),
+  fc.record({ queueTimeoutSeconds: fc.constantFrom(1, 30) }),
+);
+
+/** What nodes of the richer kinds have beside the others. */
+const extras = fc.record({
+  child: rarely(fc.nat(1), undefined, 1),
+  cache: rarely(cache, undefined, 2),
+  isPlain: fc.boolean(),
+  wait: rarely(wait, undefined, 5),
+});
+
+/** @param children how many pipelines there are behind this one, of which the first is at the place `from` */
+function richPipeline(most: number, from: number, children: number): fc.Arbitrary<PlannedPipeline> {
+  return fc
+    .record({
+      nodes: nodesUpTo(most),
+      extras: fc.array(extras, { minLength: most, maxLength: most }),
+      failFast: rarely(fc.constant(true), false, 7),
+      timeoutSeconds: rarely(fc.constantFrom(10, 70), undefined, 9),
+      output: rarely(fc.constantFrom('value', 'value', 'error'), undefined, 1),
+    })
+    .map(({ nodes, extras: all, ...rest }) => ({
+      ...rest,
+      nodes: nodes.map((one, place) => enrich(one, all[place] as Extras, from, children)),
+    }));
+}
+
+type Extras = typeof extras extends fc.Arbitrary<infer T> ? T : never;
+
+function enrich(
+  one: PlannedNode,
+  { child, cache: cached, wait: waits, isPlain }: Extras,
+  from: number,
+  children: number,
+) {
+  const isChosenWell = typeof one.branch !== 'string';
+  // Too many conditions, and little is left to be run.
+  const when = isPlain ? undefined : one.when;
+  const known = { ...one, when, ...(cached && isChosenWell && { cache: cached }) };
+  if (child === undefined || children === 0) return { ...known, ...waits };
+  const { retry, map: items } = one;
+  return {
+    ...known,
+    child: from + (child % children),
+    ...(retry && { retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, 2) } }),
+    // Runs within runs are many soon.
+    map: from === 0 && items ? { ...items, items: items.items.slice(0, 2) } : undefined,
+  };
+}
+
+/** A node that never ends, so that whoever started its run has to end it. */
+const ENDLESS: PlannedNode = {
+  upstreams: [],
+  trigger: 'all_success',
+  allowFailure: false,
+  isReader: false,
+  timeoutSeconds: 86_400,
+  attempts: [{ kind: 'HANGS', error: 'Broken', durationMs: 0 }],
+};
+
+/** Children at most. */
+const MOST_CHILDREN = 2;
+
+const children: fc.Arbitrary<readonly PlannedPipeline[]> = fc
+  .record({
+    first: richPipeline(3, 1, 1),
+    last: richPipeline(3, MOST_CHILDREN, 0),
+    isEndless: rarely(fc.constant(true), false, 7),
+  })
+  .map(({ first, last, isEndless }) => [first, isEndless ? { ...last, nodes: [...last.nodes, ENDLESS] } : last]);
+
+/** Whoever starts what may be endless gives it little time. */
+function inTime(pipeline: PlannedPipeline, all: readonly PlannedPipeline[]): PlannedPipeline {
+  const isEndless = (at: number | undefined) => at !== undefined && all[at]?.nodes.includes(ENDLESS) === true;
+  const nodes = pipeline.nodes.map((one) => {
+    return isEndless(one.child) ? { ...one, timeoutSeconds: Math.min(one.timeoutSeconds, 90) } : one;
+  });
+  return { ...pipeline, nodes };
+}
+
+const stops = rarely(
+  fc.array(fc.record({ atMs: fc.constantFrom(0, 1_500, 5_000, 40_000, 130_000), run: fc.nat(5) }), {
+    minLength: 1,
+    maxLength: 2,
+  }),
+  undefined,
+  2,
+);
+
+const pauses = fc.array(
+  fc
+    .record({
+      fromMs: fc.constantFrom(500, 0, 2_000, 8_000, 61_000),
+      forMs: fc.constantFrom(1_000, 10, 30_000, 200_000),
+      run: rarely(fc.nat(4), 0, 1),
+    })
+    .map(({ fromMs, forMs, run }) => ({ fromMs, toMs: fromMs + forMs, run })),
+  { minLength: 1, maxLength: 2 },
+);
+
+/** Worlds in which nothing goes wrong, for what can be asked of those alone; or worlds as the others. */
+function calmOrNot(plans: fc.Arbitrary<Plan>): fc.Arbitrary<Plan> {
+  return fc.record({ plan: plans, isCalm: fc.boolean() }).map(({ plan, isCalm }) => {
+    return isCalm ? { ...plan, faults: [], order: undefined, outage: undefined, drop: false } : plan;
+  });
+}
+
+/** Pipelines that start others, twice over. Any of the runs may be stopped. */
+const familyPlans: fc.Arbitrary<Plan> = calmOrNot(
+  fc
+    .record({
+      plan: wholePlans,
+      root: richPipeline(5, 0, MOST_CHILDREN),
+      children,
+      stopAtMs: rarely(fc.constantFrom(0, 1_000, 2_500, 10_000, 60_000), undefined, 3),
+      stops,
+      pauses: rarely(pauses, undefined, 3),
+      lateEngineAtMs: fc.constantFrom(500, 20_000, 200_000),
+      revisions: rarely(
+        fc.record({ atMs: fc.constantFrom(1_500, 4_000, 30_000), to: richPipeline(3, MOST_CHILDREN, 0) }),
+        undefined,
+        2,
+      ),
+    })
+    .map(({ plan, root, children: drawn, revisions, ...rest }) => {
+      const all = drawn.map((one) => inTime(one, drawn));
+      const changes = revisions && [{ ...revisions, child: 1 }];
+      return { ...plan, ...inTime(root, drawn), children: all, revisions: changes, ...rest };
+    }),
+);
+
+/** Several runs of one pipeline at once, which gets new revisions meanwhile. Any of the runs may be stopped. */
+const crowdPlans: fc.Arbitrary<Plan> = calmOrNot(
+  fc
+    .record({
+      plan: wholePlans,
+      root: richPipeline(4, 0, 0),
+      runsAtMs: fc.array(fc.constantFrom(0, 10, 1_000, 3_000, 65_000), { minLength: 1, maxLength: 3 }),
+      revisions: rarely(
+        fc.array(fc.record({ atMs: fc.constantFrom(0, 900, 2_000, 20_000), to: richPipeline(4, 0, 0) }), {
+          minLength: 1,
+          maxLength: 2,
+        }),
+        undefined,
+        1,
+      ),
+      stops,
+      pauses: rarely(pauses, undefined, 3),
+      lateEngineAtMs: fc.constantFrom(500, 20_000, 200_000),
+    })
+    .map(({ plan, root, ...rest }) => ({ ...plan, ...root, ...rest })),
+);
+
+/** One run that is paused and goes on, and may end early. */
+const pausedPlans: fc.Arbitrary<Plan> = fc
+  .record({ plan: fc.oneof(wholePlans, endingPlans), pauses })
+  .map(({ plan, ...rest }) => ({ ...plan, ...rest }));
+
 /** The kinds of plans, by name. */
 export const PLANS = {
   whole: wholePlans,
   ending: endingPlans,
   narrow: narrowPlans,
+  family: familyPlans,
+  crowd: crowdPlans,
+  paused: pausedPlans,
 } as const satisfies Record<string, fc.Arbitrary<Plan>>;

@@ -44,4 +44,25 @@ describe('a random run in a random world', () => {
       { ...TELL, numRuns: 1_500 },
     );
   });
+
+  it('comes to what the reference says of it, whatever it starts and whoever stops that, twice over', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.family, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 1_000 },
+    );
+  });
+
+  it('comes to what the reference says of it, whatever other runs, revisions and outputs there are', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.crowd, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 1_000 },
+    );
+  });
+
+  it('starts nothing while it is paused, and comes to the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.paused, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 800 },
+    );
+  });
 });

@@ -13,18 +13,24 @@ const KNOWN: ReadonlySet<string> = new Set(REASONS);
 
 /** Every node and the run have a reason and a sentence, and the decisions lead to where they stand. */
 export function checkReasons(world: World, run: RunRecord): void {
-  const decisions = mergeDecisions([...world.runs.history.values()].flat(), run);
+  const decisions = decisionsOf(world, run);
   checkHistory(world, run, decisions);
   const engines = new Map();
-  const scope = { pipeline: world.pipeline, run, now: world.now, installation: 'sim', engines };
+  const pipeline = world.pipelineOf(run);
+  const scope = { pipeline, run, now: world.now, installation: 'sim', engines };
   const stories = tellStories(run, decisions);
   const flights = new Map(run.flights.map((flight) => [flight.node, flight]));
   checkReason(world, 'the run', explainRun(scope));
-  for (const node of world.pipeline.nodes) {
+  for (const node of pipeline.nodes) {
     if (statusOf(run.nodes.charCodeAt(node.index)).standing !== 'open') continue;
     const story = stories[node.index] as (typeof stories)[number];
     checkReason(world, node.id, explainNode(scope, node as CompiledNode, { story, flight: flights.get(node.index) }));
   }
+}
+
+/** All decisions of a run so far, in order. */
+export function decisionsOf(world: World, run: RunRecord): readonly Decision[] {
+  return mergeDecisions([...world.runs.historyOf(run.id).values()].flat(), run);
 }
 
 function checkReason(world: World, whose: string, told: { readonly reason: string; readonly message: string }): void {

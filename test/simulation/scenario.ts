@@ -2,7 +2,9 @@
 import type { ExecutionEnd } from '#adapters/memory/memory-executions.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
+import type { RunRecord } from '#domain/run.ts';
 import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
+import type { UserAct } from './users.ts';
 
 /** How an execution of a node's attempt goes. */
 export interface Script {
@@ -17,19 +19,29 @@ export interface Scenario {
   readonly name: string;
   readonly definition: PipelineDefinition;
   /** By node id and attempt; what is absent succeeds after a second. */
-  readonly script?: (node: string, attempt: number, item?: number, payload?: unknown) => Script | undefined;
+  readonly script?: (
+    node: string,
+    attempt: number,
+    item?: number,
+    payload?: unknown,
+    run?: RunRecord,
+  ) => Script | undefined;
   /** How far the clock of Step Functions is ahead of the scheduler's (ms). @default 0 */
   readonly engineClockMs?: number;
   /** When a user stops the run (ms after its creation). */
   readonly stopAtMs?: number;
   /** When a user pauses the run, and when one goes on with it (ms after its creation). */
   readonly pauses?: readonly { readonly fromMs: number; readonly toMs: number }[];
+  /** What else users do, each in an order of their own. */
+  readonly users?: readonly (readonly UserAct[])[];
   /** Pipelines that nodes of the engine `pipeline` start. */
   readonly children?: readonly PipelineDefinition[];
   /** When the engine `lambda` is registered (ms after the run's creation). @default before */
   readonly engineAtMs?: number;
   /** When it is gone again for a while (ms after the run's creation). */
   readonly engineGone?: { readonly fromMs: number; readonly toMs: number };
+  /** Engines beside `lambda`, and when each is registered (ms after the run's creation). */
+  readonly otherEngines?: readonly (readonly [string, number])[];
   /** Bounds of the installation that differ from its defaults. */
   readonly options?: Partial<StepOptions>;
   readonly evaluator?: Evaluator;
@@ -44,11 +56,31 @@ export interface Trace {
   readonly operations: string[];
   readonly events: BusEvent[];
   readonly starts: { readonly name: string; readonly at: number }[];
-  /** Of executions of runs that the run started. */
-  readonly childStarts: { readonly name: string; readonly at: number }[];
+  /** When a revision became a pipeline's newest. */
+  readonly heads: { readonly name: string; readonly revision: string; readonly at: number }[];
   /** What the calls of StartExecution for a name brought as input. */
   readonly inputs: Map<string, Set<string>>;
   /** Messages handed over, and invocations in all. */
   deliveries: number;
   invocations: number;
+}
+
+/**
+ * What the users of a scenario do: one stops the run, one pauses it and goes on with it, and whoever else there is.
+ * @param onRevision told of every definition that one of them puts
+ */
+export function actsOf(
+  { stopAtMs, pauses = [], users = [] }: Scenario,
+  onRevision: (definition: PipelineDefinition, revision: string) => void,
+): UserAct[][] {
+  const all: UserAct[][] = [
+    stopAtMs === undefined ? [] : [{ atMs: stopAtMs, kind: 'stop' }],
+    pauses.flatMap(({ fromMs, toMs }) => [
+      { atMs: fromMs, kind: 'pause' as const },
+      { atMs: toMs, kind: 'resume' as const },
+    ]),
+    ...users.map((queue) => [...queue]),
+  ];
+  for (const act of all.flat()) if (act.kind === 'put') onRevision(act.definition, act.revision);
+  return all;
 }

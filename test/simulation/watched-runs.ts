@@ -10,18 +10,19 @@ export interface WatchedRuns extends MemoryRunStore {
   latest(id: string): RunRecord;
   /** All stored runs now. */
   all(): RunRecord[];
+  ids(): IterableIterator<string>;
   /** The stored text now: the same object until the next commit. */
   text(id: string): PackedRun | undefined;
-  /** What was stored first of each attempt, by node and attempt. */
+  /** What was stored first of each attempt, by {@link resultName}. */
   readonly results: ReadonlyMap<string, AttemptResult>;
-  /** The decisions that were put aside, by revision number. */
-  readonly history: ReadonlyMap<number, readonly Decision[]>;
+  /** The decisions of a run that were put aside, by revision number. */
+  historyOf(id: string): ReadonlyMap<number, readonly Decision[]>;
 }
 
 /** Makes an empty store. */
 export function createWatchedRuns(): WatchedRuns {
   const inner = createMemoryRunStore();
-  const history = new Map<number, readonly Decision[]>();
+  const history = new Map<string, Map<number, readonly Decision[]>>();
   const results = new Map<string, AttemptResult>();
   const known = new WeakMap<PackedRun, RunRecord>();
   const read = (id: string) => {
@@ -35,8 +36,9 @@ export function createWatchedRuns(): WatchedRuns {
   };
   return {
     ...inner,
-    history,
+    historyOf: (id) => history.get(id) ?? new Map(),
     results,
+    ids: () => inner.stored.keys(),
     text: (id) => inner.stored.get(id),
     latest(id) {
       const run = read(id);
@@ -52,8 +54,8 @@ export function createWatchedRuns(): WatchedRuns {
       return stored;
     },
     putHistory(run, rev, decisions, createdAt) {
-      // Those of the run that the world was made for: the first one.
-      if (run.id === [...inner.stored.keys()][0]) history.set(rev, decisions);
+      const ofRun = history.get(run.id) ?? new Map<number, readonly Decision[]>();
+      history.set(run.id, ofRun.set(rev, decisions));
       return inner.putHistory(run, rev, decisions, createdAt);
     },
   };

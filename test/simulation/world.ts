@@ -15,15 +15,13 @@ import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
-import type { EngineFact, UserCommand } from '#domain/facts.ts';
+import type { EngineFact } from '#domain/facts.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
-import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
+import type { BusEvent, Evaluator, Memo, Payloads, PipelineStore } from '#ports/index.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
-import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
-
 import { runTick } from '#scheduler/tick.ts';
 import { type Faults, InjectedFailure } from './faults.ts';
 import { checkFinally } from './final-invariants.ts';
@@ -33,8 +31,9 @@ import { checkNow } from './invariants.ts';
 import { Mailbox, type Message } from './mailbox.ts';
 import { newRun } from './new-run.ts';
 import { type Invocation, type Operation, Operations } from './operations.ts';
-import type { Scenario, Script, Trace } from './scenario.ts';
+import { actsOf, type Scenario, type Script, type Trace } from './scenario.ts';
 import { settle } from './settle.ts';
+import { Users } from './users.ts';
 import { createWatchedRuns } from './watched-runs.ts';
 
 export type { Faults } from './faults.ts';
@@ -51,9 +50,7 @@ const CONCURRENCY = 3;
 /** How long a call takes at most to take effect, unless it is frozen (ms). */
 const LATENCY_MS = 400;
 
-const ENGINES: ReadonlyMap<string, EngineFact> = new Map([
-  ['lambda', { stateMachineArn: 'arn:aws:states:us-east-1:000000000000:stateMachine:lambda' }],
-]);
+const MACHINES = 'arn:aws:states:us-east-1:000000000000:stateMachine';
 
 export class World {
   now = 1_800_000_000_000;
@@ -62,7 +59,7 @@ export class World {
     operations: [],
     events: [],
     starts: [],
-    childStarts: [],
+    heads: [],
     inputs: new Map(),
     deliveries: 0,
     invocations: 0,
@@ -70,7 +67,7 @@ export class World {
   readonly pipeline: CompiledPipeline;
   readonly runs = createWatchedRuns();
   readonly limits = createMemoryLimitStore();
-  readonly pipelines = createMemoryPipelineStore();
+  readonly pipelines;
   private readonly due = createMemoryDueIndex({ run: this.runs.stored, limit: this.limits.stored });
   readonly memo: Memo;
   readonly payloads: Payloads;
@@ -80,16 +77,14 @@ export class World {
   readonly faults: Faults;
   readonly options: StepOptions;
   run: RunRecord | undefined;
-  stopAccepted: number | undefined;
   ticks = 0;
   private readonly mailbox: Mailbox;
   private readonly operations: Operations;
   private readonly flaky;
-  private readonly ends: { readonly at: number; readonly execution: MemoryExecution; readonly end: ExecutionEnd }[] =
-    [];
+  private ends: { readonly at: number; readonly execution: MemoryExecution; readonly end: ExecutionEnd }[] = [];
   private nextTickAt: number;
-  /** What one user asks for, in order, and what another one does. */
-  private readonly users: { at: number; readonly kind: UserCommand['kind'] }[][] = [[], []];
+  readonly users: Users;
+  private readonly compiled = new Map<string, CompiledPipeline>();
   private forgetAt: number | undefined;
   private broken: unknown;
 
@@ -98,7 +93,12 @@ export class World {
     this.memo = scenario.memo ?? createMemoryMemo();
     this.payloads = scenario.payloads ?? createMemoryPayloads();
     this.faults = faults;
-    this.pipeline = compilePipeline(scenario.definition, 'rev1');
+    this.pipeline = this.compile(scenario.definition, 'rev1');
+    this.users = new Users(
+      this,
+      actsOf(scenario, (definition, revision) => this.compile(definition, revision)),
+    );
+    this.pipelines = this.watchedPipelines();
     this.options = { ...OPTIONS, ...scenario.options, tickMs: faults.tickMs ?? TICK_MS };
     const now = () => this.now;
     this.mailbox = new Mailbox(faults, now);
@@ -109,7 +109,8 @@ export class World {
       faults,
       now,
       beganAt: this.beganAt,
-      isRefused: ({ node, item, attempt }) => scenario.script?.(node, attempt, item)?.isRefused === true,
+      isRefused: ({ run, node, item, attempt }) =>
+        scenario.script?.(node, attempt, item, undefined, this.runs.latest(run))?.isRefused === true,
       onStart: (name, input) => this.noteStart(name, input),
     });
     this.nextTickAt = this.now + this.options.tickMs;
@@ -117,16 +118,11 @@ export class World {
 
   /** Creates the run and plays until it is over and nothing is left to do, or `maxTicks` have passed. */
   async play(maxTicks = (60 * TICK_MS) / this.options.tickMs): Promise<void> {
-    const { definition, stopAtMs, pauses = [] } = this.scenario;
-    await this.pipelines.putDefinition(this.pipeline.name, 'incarnation', 'rev1', definition, this.now);
+    const { definition, children = [] } = this.scenario;
+    for (const one of [definition, ...children]) await this.putPipeline(one);
     this.run = newRun(this.pipeline, this.now);
-    for (const child of this.scenario.children ?? []) await this.putPipeline(child);
     await this.runs.putValue(this.run, 'input', '{}');
     await this.runs.createRun(this.run);
-    if (stopAtMs !== undefined) this.users[0]?.push({ at: this.now + stopAtMs, kind: 'stop' });
-    for (const { fromMs, toMs } of pauses) {
-      this.users[1]?.push({ at: this.now + fromMs, kind: 'pause' }, { at: this.now + toMs, kind: 'resume' });
-    }
     this.mailbox.send(JSON.stringify({ kind: 'ring', run: this.run.id }), 0);
     while (this.ticks < maxTicks && !this.isQuiet()) {
       await this.once();
@@ -140,8 +136,33 @@ export class World {
     this.forgetAt = this.now + afterMs;
   }
 
+  /** The revision that a run plays. */
+  pipelineOf({ pipeline, revision }: Pick<RunRecord, 'pipeline' | 'revision'>): CompiledPipeline {
+    return this.compiled.get(`${pipeline}/${revision}`) as CompiledPipeline;
+  }
+
+  private compile(definition: PipelineDefinition, revision: string): CompiledPipeline {
+    const pipeline = compilePipeline(definition, revision);
+    this.compiled.set(`${pipeline.name}/${revision}`, pipeline);
+    return pipeline;
+  }
+
+  /** Pipelines in memory, with a note of when each revision became the newest. */
+  private watchedPipelines(): PipelineStore {
+    const inner = createMemoryPipelineStore();
+    return {
+      ...inner,
+      commitHead: async (head, expectedVersion) => {
+        const outcome = await inner.commitHead(head, expectedVersion);
+        const { name, revision } = head;
+        if (outcome === 'committed') this.trace.heads.push({ name, revision, at: this.now });
+        return outcome;
+      },
+    };
+  }
+
   private async putPipeline(definition: PipelineDefinition): Promise<void> {
-    const { name } = definition;
+    const { name } = this.compile(definition, 'rev1');
     await this.pipelines.putDefinition(name, 'incarnation', 'rev1', definition, this.now);
     const times = { createdAt: this.now, updatedAt: this.now };
     await this.pipelines.commitHead({ name, incarnation: 'incarnation', revision: 'rev1', version: 1, ...times }, 0);
@@ -149,7 +170,7 @@ export class World {
 
   private isQuiet(): boolean {
     if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
-    if (this.users.some((user) => user.length > 0) || this.ends.length > 0) return false;
+    if (this.users.isBusy() || this.ends.length > 0) return false;
     return this.runs.all().every((run) => run.dueAt === undefined);
   }
 
@@ -173,18 +194,16 @@ export class World {
 
   /** Nothing more happens now: time goes on to the next thing that will, or to a time before it. */
   private async pass(atMost = Number.POSITIVE_INFINITY): Promise<void> {
-    const times = [this.nextTickAt, this.mailbox.nextAt(), this.operations.nextWakeAt()];
+    const times = [this.nextTickAt, this.mailbox.nextAt(), this.operations.nextWakeAt(), this.users.nextAt()];
     times.push(...this.ends.map((end) => end.at));
-    times.push(...this.users.map(([next]) => next?.at ?? Number.POSITIVE_INFINITY));
     if (this.forgetAt !== undefined) times.push(this.forgetAt);
     this.now = Math.max(this.now, Math.min(atMost, ...times));
     await this.operations.wake();
-    for (const end of this.ends.splice(0)) {
-      if (end.at <= this.now) this.executions.end(end.execution.name, end.end);
-      else this.ends.push(end);
+    for (const { execution, end } of this.ends.filter(({ at }) => at <= this.now)) {
+      this.executions.end(execution.name, end);
     }
     if (this.forgetAt !== undefined && this.forgetAt <= this.now) this.forget();
-    for (const user of this.users) await this.giveCommand(user);
+    await this.users.act();
     if (this.nextTickAt <= this.now) {
       this.nextTickAt += this.options.tickMs;
       this.ticks += 1;
@@ -197,7 +216,7 @@ export class World {
     for (const [key, execution] of this.executions.started) {
       if (execution.status === 'RUNNING') this.executions.started.delete(key);
     }
-    this.ends.splice(0);
+    this.ends = [];
   }
 
   private async deliver(messages: Message[]): Promise<void> {
@@ -213,40 +232,20 @@ export class World {
     });
   }
 
-  /** Users give their commands, each in its turn; a client whose call died asks again, as the command line would. */
-  private async giveCommand(user: { at: number; readonly kind: UserCommand['kind'] }[]): Promise<void> {
-    const [next] = user;
-    if (!next || next.at > this.now) return;
-    const { kind } = next;
-    next.at = Number.POSITIVE_INFINITY;
-    const askAgain = () => {
-      next.at = this.now + 1_000;
-    };
-    await this.invoke({ what: kind, messages: [], onDeath: askAgain }, async (deps) => {
-      const outcome = await commandRun(deps, this.run?.id ?? '', kind, 'user').catch((error: unknown) => {
-        this.onTrouble(kind, error);
-        return { kind: 'busy' as const };
-      });
-      if (outcome.kind === 'busy') return askAgain();
-      user.shift();
-      const isStopped = outcome.kind === 'done' && outcome.run.stop?.kind === 'user';
-      if (kind === 'stop' && isStopped && outcome.command !== 'over') this.stopAccepted ??= this.now;
-    });
-  }
-
   /** Only what the world itself made to fail may fail. */
-  private onTrouble(what: string, error: unknown): void {
+  onTrouble(what: string, error: unknown): void {
     if (error instanceof InjectedFailure || what === UNREADABLE) return;
     this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
-  private async invoke(
+  /** Calls one of our functions. */
+  async invoke(
     of: Pick<Invocation, 'what' | 'messages' | 'onDeath'>,
     work: (deps: PassDeps) => Promise<unknown>,
   ): Promise<void> {
     this.trace.invocations += 1;
     const invocation: Invocation = { ...of, what: `${of.what}${this.trace.invocations}` };
-    work(this.depsOf(invocation, of.what === 'tick')).catch((error: unknown) => this.onTrouble(of.what, error));
+    work(this.depsOf(invocation, of.what)).catch((error: unknown) => this.onTrouble(of.what, error));
     await settle();
   }
 
@@ -256,35 +255,39 @@ export class World {
     invocation.onDeath?.();
   }
 
-  private depsOf(invocation: Invocation, isTick: boolean): PassDeps {
+  private depsOf(invocation: Invocation, what: string): PassDeps {
     const { choose, skewMs } = this.faults;
     const skew = choose && skewMs !== undefined ? choose(2 * skewMs + 1) - skewMs : 0;
     const gate = <T extends object>(name: string, port: T): T => this.operations.gate(invocation, name, port);
-    const isOwn = ({ detail }: BusEvent) => (detail as { runId?: string }).runId === this.run?.id;
-    const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events.filter(isOwn));
+    const isOfRun = ({ detailType }: BusEvent) => detailType === 'RunChanged';
+    const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events.filter(isOfRun));
     return withChildRuns({
       runs: gate('runs', this.runs),
       limits: gate('limits', this.limits),
-      pipelines: this.pipelines,
+      // Revisions are read once a process, which a world does not play.
+      pipelines: what === 'put' ? gate('pipelines', this.pipelines) : this.pipelines,
       due: gate('due', this.due),
       memo: gate('memo', this.memo),
       payloads: gate('payloads', this.payloads),
       executions: gate('executions', this.flaky),
-      inbox: gate('inbox', this.mailbox.inboxOf(isTick)),
+      inbox: gate('inbox', this.mailbox.inboxOf(what === 'tick')),
       bus: gate('bus', { publish }),
       evaluator: gate('evaluator', this.scenario.evaluator ?? NO_EVALUATOR),
       clock: { now: () => this.now + skew },
       ids: this.ids,
-      engines: this.hasEngine() ? ENGINES : new Map(),
+      engines: this.enginesNow(),
       installation: 'sim',
       options: this.options,
     });
   }
 
-  private hasEngine(): boolean {
-    const { engineAtMs = 0, engineGone } = this.scenario;
+  private enginesNow(): ReadonlyMap<string, EngineFact> {
+    const { engineAtMs = 0, engineGone, otherEngines = [] } = this.scenario;
     const after = this.now - this.beganAt;
-    return after >= engineAtMs && !(engineGone && after >= engineGone.fromMs && after < engineGone.toMs);
+    const isGone = engineGone && after >= engineGone.fromMs && after < engineGone.toMs;
+    const names = otherEngines.flatMap(([name, atMs]) => (after >= atMs ? [name] : []));
+    if (after >= engineAtMs && !isGone) names.push('lambda');
+    return new Map(names.map((name) => [name, { stateMachineArn: `${MACHINES}:${name}` }]));
   }
 
   /** After an operation took effect. */
@@ -300,14 +303,15 @@ export class World {
 
   private onExecution(execution: MemoryExecution): void {
     if (execution.status !== 'RUNNING') {
+      this.ends = this.ends.filter((end) => end.execution !== execution);
       this.mailbox.tellEnd(execution);
       return;
     }
     const { run, node, item, attempt, payload } = readInput(execution.input);
-    const list = run === this.run?.id ? this.trace.starts : this.trace.childStarts;
-    list.push({ name: execution.name, at: this.now });
+    this.trace.starts.push({ name: execution.name, at: this.now });
     this.mailbox.tellStrangers(execution);
-    const { durationMs, end } = this.scenario.script?.(node, attempt, item, payload) ?? DEFAULT_SCRIPT;
+    const { durationMs, end } =
+      this.scenario.script?.(node, attempt, item, payload, this.runs.latest(run)) ?? DEFAULT_SCRIPT;
     this.ends.push({ at: this.now + durationMs, execution, end });
   }
 }

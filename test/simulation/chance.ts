@@ -1,0 +1,221 @@
+/**
+ * What time alone decides of a run: whether a node waited too long for its engine, whether an output was known when it
+ * was asked for, how the runs that it started ended. The reference is told what happened; here is checked that it may.
+ */
+import type { Decision, RunRecord } from '#domain/run.ts';
+import type { Outcome } from '../reference/outcome.ts';
+import { require } from './invariant-error.ts';
+import { type Plan, type PlannedNode, pipelineName, playedBy } from './plan.ts';
+import { decisionsOf } from './reason-invariants.ts';
+import { resultName } from './watched-runs.ts';
+import type { World } from './world.ts';
+
+/** Longest time limit of an attempt that a world plays to its end (s). */
+const SHORT_SECONDS = 90;
+
+/** A run of a world, as the checks of its end look at it. */
+export interface PlayedRun {
+  readonly world: World;
+  readonly plan: Plan;
+  readonly run: RunRecord;
+  readonly nodes: readonly PlannedNode[];
+  readonly decisions: readonly Decision[];
+  /** Of the node at a place in the plan. */
+  indexOf(place: number): number;
+}
+
+/** A run, with all that was decided about it. */
+export function playedRun(world: World, plan: Plan, run: RunRecord): PlayedRun {
+  const { indexOf } = world.pipelineOf(run);
+  return {
+    world,
+    plan,
+    run,
+    nodes: playedBy(plan, run).nodes,
+    decisions: decisionsOf(world, run),
+    indexOf: (place) => indexOf.get(`n${place}`) as number,
+  };
+}
+
+/** Whether nothing goes wrong, and one thing happens after the other. */
+function isQuiet({ faults, order, outage }: Plan): boolean {
+  return faults.length === 0 && !order && !outage;
+}
+
+/** What became of a node before its first attempt. */
+export function fateOf({ run, indexOf }: PlayedRun, place: number): 'cached' | 'queueTimeout' | undefined {
+  const letter = run.nodes[indexOf(place)];
+  if (letter === 'C') return 'cached';
+  return letter === 'Q' ? 'queueTimeout' : undefined;
+}
+
+/** Items of a map whose output was known. */
+export function cachedItems({ decisions, indexOf }: PlayedRun, place: number): ReadonlySet<number> {
+  const index = indexOf(place);
+  return new Set(decisions.flatMap(({ nodes, items, to }) => (to === 'C' && nodes.includes(index) && items) || []));
+}
+
+/** How the attempts of a node, or of an item of it, that started runs ended. */
+export function childOutcomes(played: PlayedRun, place: number, item?: number): readonly Outcome[] {
+  const { world, run, indexOf } = played;
+  const index = indexOf(place);
+  const children = world.runs
+    .all()
+    .filter(({ parent }) => parent?.run === run.id && parent.node === index && parent.item === item)
+    .sort((a, b) => (a.parent?.attempt ?? 0) - (b.parent?.attempt ?? 0));
+  return children.map((child) => {
+    if (isOutOfTime(played, place, child)) return { status: 'TIMED_OUT' };
+    if (child.state === 'FAILED') return { status: 'FAILED', error: 'Millrace.ChildRunFailed' };
+    return { status: child.state === 'SUCCEEDED' || child.state === 'TIMED_OUT' ? child.state : 'ABORTED' };
+  });
+}
+
+/** Whether the attempt whose run this is was ended for its own time limit, whatever its run came to then. */
+function isOutOfTime({ world, decisions, nodes, indexOf }: PlayedRun, place: number, { parent }: RunRecord): boolean {
+  const isOfAttempt = ({ nodes: of, items, attempt }: Decision) =>
+    of.includes(indexOf(place)) &&
+    attempt === parent?.attempt &&
+    (items ? items.includes(parent.item ?? -1) : parent.item === undefined);
+  const own = decisions.filter(isOfAttempt);
+  const end = own.find(({ error }) => error?.name === 'States.Timeout' && error.message.startsWith('attempt'));
+  if (!end) return false;
+  const { timeoutSeconds = 0 } = nodes[place] ?? {};
+  const ranMs = end.at - (own.find(({ to }) => to === 'r')?.at ?? 0) + 2 * (world.faults.skewMs ?? 0);
+  require(world, timeoutSeconds <= SHORT_SECONDS && ranMs >= timeoutSeconds * 1000, () => {
+    return `n${place} was out of time after ${ranMs} ms, it has ${timeoutSeconds} s`;
+  });
+  return true;
+}
+
+/** Whether what time decided of a run's nodes may have come about. */
+export function checkFates(played: PlayedRun): void {
+  for (const place of played.nodes.keys()) {
+    checkWait(played, place);
+    checkCached(played, place);
+    if (isQuiet(played.plan)) checkMissed(played, place);
+  }
+}
+
+/** A node is QUEUED for its limit before it fails for it, and, where nothing goes wrong, not for much longer. */
+function checkWait({ world, plan, run, nodes, decisions, indexOf }: PlayedRun, place: number): void {
+  const { queueTimeoutSeconds, engine } = nodes[place] as PlannedNode;
+  const index = indexOf(place);
+  const letter = run.nodes[index];
+  const isOut = letter === 'Q';
+  require(world, engine !== 'never' || !'STFO'.includes(letter ?? ''), () => `n${place} ran without an engine`);
+  if (queueTimeoutSeconds === undefined) {
+    require(world, !isOut, () => `n${place} waited too long, though it has no limit`);
+    return;
+  }
+  const ofNode = decisions.filter((decision) => decision.nodes.includes(index) && !decision.items);
+  const since = ofNode.find(({ to }) => 'qyn'.includes(to))?.at;
+  const until = ofNode.find(({ to }) => !'qyn'.includes(to))?.at ?? 0;
+  if (since === undefined) {
+    require(world, !isOut, () => `n${place} waited too long, and was never QUEUED`);
+    return;
+  }
+  const resumed = decisions.filter(
+    ({ to, state, at }) => to === 'run' && state === 'RUNNING' && at > since && at <= until,
+  );
+  const waitedMs = until - (resumed.at(-1)?.at ?? since);
+  const skew = 2 * (world.faults.skewMs ?? 0);
+  require(world, !isOut || waitedMs + skew >= queueTimeoutSeconds * 1000, () => {
+    return `n${place} waited ${waitedMs} ms, its limit is ${queueTimeoutSeconds} s`;
+  });
+  const most = queueTimeoutSeconds * 1000 + 2 * plan.tickMs;
+  require(world, !isQuiet(plan) || waitedMs <= most || isAnyPaused(decisions), () => {
+    return `n${place} waited ${waitedMs} ms, its limit is ${queueTimeoutSeconds} s`;
+  });
+}
+
+function isAnyPaused(decisions: readonly Decision[]): boolean {
+  return decisions.some(({ state }) => state === 'PAUSED');
+}
+
+/** An attempt of a node, or of an item of it, that succeeded: what later runs may take its output for. */
+interface Success {
+  readonly key: string;
+  readonly at: number;
+  /** How long it is remembered. */
+  readonly ttlMs: number;
+  readonly output: string | undefined;
+}
+
+const successesOf = new WeakMap<World, readonly Success[]>();
+
+/** All successes of a world that may be remembered. */
+function successesIn({ world, plan }: PlayedRun): readonly Success[] {
+  let known = successesOf.get(world);
+  if (!known) {
+    known = world.runs.all().flatMap((run) => successesOfRun(playedRun(world, plan, run)));
+    successesOf.set(world, known);
+  }
+  return known;
+}
+
+function successesOfRun(played: PlayedRun): Success[] {
+  const { world, run, nodes, decisions, indexOf } = played;
+  return [...nodes.keys()].flatMap((place) => {
+    const own = decisions.filter(
+      ({ to, attempt, nodes: of }) => to === 'S' && attempt > 0 && of.includes(indexOf(place)),
+    );
+    return own.flatMap(({ items = [undefined], attempt, at }) =>
+      items.flatMap((item) => {
+        const key = memoKey(played, place, item);
+        if (key === undefined) return [];
+        const result = world.runs.results.get(resultName(run.nonce, { node: indexOf(place), item, attempt }));
+        return [{ key, at, ttlMs: (nodes[place]?.cache?.ttlSeconds ?? 0) * 1000, output: result?.output }];
+      }),
+    );
+  });
+}
+
+/** What two attempts have in common of which one may take the other's output; nothing where there is no cache. */
+function memoKey({ run, nodes }: PlayedRun, place: number, item: number | undefined): string | undefined {
+  const { cache, engine = 'lambda', child } = nodes[place] as PlannedNode;
+  if (!cache || cache.key === 'error') return undefined;
+  const key = cache.key === 'item' ? `item ${item ?? 'none'}` : cache.key;
+  return [run.pipeline, place, child === undefined ? engine : 'pipeline', key].join('/');
+}
+
+/** An output that was known is one of an earlier success of the same pipeline, node, engine and key. */
+function checkCached(played: PlayedRun, place: number): void {
+  const { world, plan, run, decisions, indexOf } = played;
+  for (const { to, at, nodes: of, items = [undefined] } of decisions) {
+    if (to !== 'C' || !of.includes(indexOf(place))) continue;
+    for (const item of items) {
+      const key = memoKey(played, place, item);
+      const { output } =
+        world.runs.results.get(resultName(run.nonce, { node: indexOf(place), item, attempt: 0 })) ?? {};
+      const isRemembered = successesIn(played).some((one) => {
+        // When the memo was read, is told by the decision alone where nothing holds up the pass in between.
+        const isInTime = !isQuiet(plan) || (one.at <= at && at <= one.at + one.ttlMs);
+        return one.key === key && one.output === output && isInTime;
+      });
+      require(world, output !== undefined && isRemembered, () => `n${place} took ${output}, which was not remembered`);
+    }
+  }
+}
+
+/** Where nothing goes wrong, no first attempt is made whose output is known. */
+function checkMissed(played: PlayedRun, place: number): void {
+  const { world, decisions, nodes, indexOf } = played;
+  if (!nodes[place]?.cache) return;
+  for (const { to, at, attempt, nodes: of, items = [undefined] } of decisions) {
+    if (to !== 'r' || attempt !== 1 || !of.includes(indexOf(place))) continue;
+    for (const item of items) {
+      const key = memoKey(played, place, item);
+      // The last one to be remembered replaces those before it, and stands for as long as it was told to.
+      const before = successesIn(played).filter((one) => one.key === key && one.at < at);
+      const newest = Math.max(...before.map((one) => one.at));
+      const last = before.filter((one) => one.at === newest);
+      const isKnown = last.length > 0 && last.every(({ ttlMs }) => at < newest + ttlMs);
+      require(world, !isKnown, () => `n${place} was started, though its output was known`);
+    }
+  }
+}
+
+/** Runs of the pipeline itself, in the order in which they were made. */
+export function rootsIn(world: World): RunRecord[] {
+  return world.runs.all().filter(({ pipeline }) => pipeline === pipelineName(undefined));
+}

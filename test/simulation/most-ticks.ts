@@ -1,0 +1,54 @@
+/** How long the worlds of a plan may take at most. */
+import { attemptOf, type Plan, type PlannedNode, type PlannedPipeline } from './plan.ts';
+
+/** Ticks after which every plan must have come to its end, whatever went wrong. */
+export function mostTicks(plan: Plan): number {
+  const { tickMs, engineGone, outage, pauses = [], lateEngineAtMs } = plan;
+  const isWaitedFor = plan.engineAtMs > 0 || engineGone !== undefined;
+  let ms = plan.engineAtMs + (isWaitedFor ? 16 * 60_000 : 0) + (engineGone?.toMs ?? 0) + (plan.stopAtMs ?? 0) + 300_000;
+  if (lateEngineAtMs !== undefined) ms += lateEngineAtMs + 16 * 60_000;
+  ms += Math.max(0, ...(plan.runsAtMs ?? []), ...(plan.stops ?? []).map(({ atMs }) => atMs));
+  for (const { toMs } of pauses) ms += toMs;
+  for (const [, fault] of plan.faults) ms += fault.kind === 'freeze' ? fault.forMs + 200_000 : 200_000;
+  ms += outage ? 2 * (outage.toMs - outage.fromMs) + 15 * 60_000 : 0;
+  const runs = 1 + (plan.runsAtMs?.length ?? 0);
+  return Math.ceil(ms / tickMs) + runs * ticksOf(plan, undefined) + 20;
+}
+
+/** Ticks that a run of the pipeline, or of the child at a place, takes: the longest of its revisions. */
+function ticksOf(plan: Plan, child: number | undefined): number {
+  const first = child === undefined ? plan : plan.children?.[child];
+  const later = (plan.revisions ?? []).filter((revision) => revision.child === child).map(({ to }) => to);
+  const all = (first ? [first, ...later] : later).map((pipeline) => ticksOfPipeline(plan, pipeline));
+  return Math.max(0, ...all);
+}
+
+function ticksOfPipeline(plan: Plan, { nodes }: PlannedPipeline): number {
+  const slack = plan.order?.isIndexStale ? 12 : 6;
+  let ms = 0;
+  let ticks = 0;
+  for (const node of nodes) {
+    const most = node.retry?.maxAttempts ?? 1;
+    ms += (node.queueTimeoutSeconds ?? 0) * 1000;
+    // The end of a run that nobody told of is seen after as long again, at most.
+    const below = node.child === undefined ? 0 : 2 * ticksOf(plan, node.child);
+    for (const item of node.map ? node.map.items.keys() : [undefined]) {
+      for (let attempt = 1; attempt <= most; attempt++) {
+        ticks += slack + below;
+        ms += node.child === undefined ? longestOf(node, item) : 0;
+        ms += (node.retry?.intervalSeconds ?? 0) * 2 ** attempt * 1000;
+      }
+    }
+  }
+  return Math.ceil(ms / plan.tickMs) + ticks;
+}
+
+/** The longest of the attempts of a node, or of an item of it (ms). */
+function longestOf(node: PlannedNode, item: number | undefined): number {
+  const attempts = (item === undefined ? node.attempts : node.map?.items[item]) ?? [];
+  const each = attempts.map((_, at) => {
+    const { kind, durationMs } = attemptOf(node, at + 1, item);
+    return kind === 'HANGS' ? node.timeoutSeconds * 1000 : kind === 'REFUSED' ? 72_000 : durationMs;
+  });
+  return Math.max(0, ...each);
+}
