@@ -8,7 +8,7 @@ import type { CompiledNode } from './graph.ts';
 import { isMapFailing, settleItem } from './maps.ts';
 import type { NodeCode } from './node-status.ts';
 import { isRetried, isTooLarge, retryDelayMs } from './retry.ts';
-import type { EndReason, ErrorInfo, Flight } from './run.ts';
+import { type EndReason, type ErrorInfo, type Flight, isUnderWay } from './run.ts';
 import { stopCode } from './stop-code.ts';
 
 /** Beyond P: how long a start that was never confirmed may still come to light (DESIGN, "Fence"). */
@@ -82,7 +82,7 @@ function settle(draft: Draft, flight: Flight, to: NodeCode, told?: ErrorInfo, er
 /** The attempt that a fact is about, unless it is over or superseded. */
 function liveFlight(draft: Draft, key: Observation | StartAnswer | AttemptResult): Flight | undefined {
   const flight = draft.flights.get(flightKey(key));
-  return flight?.attempt === key.attempt && flight.phase !== 'retry' ? flight : undefined;
+  return flight?.attempt === key.attempt && isUnderWay(flight) ? flight : undefined;
 }
 
 /** The execution is over, or cannot come to be: the node gets what was decided when its end was ordered. */
@@ -132,7 +132,7 @@ function failAttempt(draft: Draft, flight: Flight, error: ErrorInfo, told: boole
     settle(draft, flight, failureCode(error.name), kept, error);
     return;
   }
-  if (draft.stop) {
+  if (draft.stop && !node.cleanup) {
     settle(draft, flight, stopCode(draft.stop), kept, error);
     return;
   }

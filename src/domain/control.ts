@@ -17,8 +17,11 @@ export function applyPause(draft: Draft): void {
   }
 }
 
-/** What became of a command. `over`: the run had ended before. `stopping`: it is being stopped, so it cannot be paused. */
-export type CommandAnswer = 'accepted' | 'already' | 'over' | 'stopping';
+/**
+ * What became of a command. `over`: the run had ended before. `stopping`: it is being stopped, `queued`: it has not
+ * begun, so it cannot be paused.
+ */
+export type CommandAnswer = 'accepted' | 'already' | 'over' | 'stopping' | 'queued';
 
 /** What to answer to a command, by the run as the pass found it and as it left it. */
 export function answerTo(command: UserCommand, before: RunRecord, after: RunRecord): CommandAnswer {
@@ -31,5 +34,5 @@ export function answerTo(command: UserCommand, before: RunRecord, after: RunReco
   if ((before.state === 'PAUSED') === (command.kind === 'pause')) return 'already';
   if (isRunOver(after.state)) return 'over';
   if (after.stop) return 'stopping';
-  return 'accepted';
+  return command.kind === 'pause' && after.state === 'QUEUED' ? 'queued' : 'accepted';
 }

@@ -5,6 +5,7 @@ import type { Json } from './json.ts';
 import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
 import type { Reason } from './reasons.ts';
 import type { Decision, ErrorInfo, Flight, MapState, QueuedNode, RunRecord, RunStateName, StopOrder } from './run.ts';
+import type { Slots } from './run-limits.ts';
 
 /** Times and bounds that a step is given; all of them are the same for every run of an installation. */
 export interface StepOptions {
@@ -59,6 +60,10 @@ export interface Draft {
   readonly decisions: Map<string, Decision & { readonly nodes: number[]; readonly items?: number[] }>;
   readonly commands: Command[];
   readonly wanted: Wanted[];
+  /** Limits that have to be read before the step can decide. */
+  readonly unread: Set<string>;
+  /** Slots of limits that were looked at, by name of the limit. */
+  readonly slots: Map<string, Slots>;
   readonly machines: string[];
   state: RunStateName;
   reason: Reason;
@@ -70,6 +75,8 @@ export interface Draft {
   /** Something is left that another pass could do at once. */
   again: boolean;
   changed: boolean;
+  /** What limits know was taken note of; nobody else has to hear of that. */
+  hasAcknowledged: boolean;
 }
 
 /** Copies a run for a step. */
@@ -97,6 +104,8 @@ export function toDraft(
     decisions: new Map(),
     commands: [],
     wanted: [],
+    unread: new Set(),
+    slots: new Map(),
     machines: [...run.machines],
     state: run.state,
     reason: run.reason,
@@ -106,6 +115,7 @@ export function toDraft(
     unfolded: 0,
     again: false,
     changed: false,
+    hasAcknowledged: false,
   };
 }
 

@@ -4,11 +4,8 @@
  */
 import type { Draft, StepOptions } from './draft.ts';
 import type { CompiledPipeline } from './graph.ts';
-import { byteOf } from './node-status.ts';
 import { type Flight, isRunOver, type RunRecord } from './run.ts';
 
-/** How long a run that waits for an engine sleeps between two looks (ms). */
-const ENGINE_WAIT_MS = 15 * 60_000;
 const LONGEST_POLL_MS = 15 * 60_000;
 
 /** The start of the tick in which a time lies. */
@@ -54,29 +51,19 @@ function earliest(draft: Draft, owes: boolean): number | undefined {
   if (!isRunOver(draft.state)) {
     const isPaused = draft.state === 'PAUSED';
     for (const flight of draft.flights.values()) {
-      if (isPaused && flight.phase === 'retry') continue;
+      if (flight.phase === 'queued' || (isPaused && flight.phase === 'retry')) continue;
       least = Math.min(least, flightDueAt(draft.pipeline, flight));
     }
     const deadline = runDeadlineOf(draft.pipeline, draft.before);
     if (deadline !== undefined && !draft.stop) least = Math.min(least, deadline);
     for (const { until } of draft.queued.values()) least = Math.min(least, until);
-    if (!isPaused && waitsForEngine(draft)) least = Math.min(least, draft.now + ENGINE_WAIT_MS);
   }
   return Number.isFinite(least) ? least : undefined;
 }
 
-/** Whether a node has no engine, or a map has none any more for its next items. */
-function waitsForEngine(draft: Draft): boolean {
-  if (draft.nodes.includes(byteOf('n'))) return true;
-  for (const node of draft.maps.keys()) {
-    const engine = draft.pipeline.nodes[node]?.engine ?? '';
-    if (draft.nodes[node] === byteOf('m') && !draft.facts.engines.has(engine)) return true;
-  }
-  return false;
-}
-
 /** When a flight has to be looked at: its next poll or retry, or its deadline where that is nearer. */
 export function flightDueAt(pipeline: CompiledPipeline, flight: Flight): number {
+  if (flight.phase === 'queued') return Number.POSITIVE_INFINITY;
   if (flight.phase === 'retry' || flight.phase === 'stopping') return flight.pollAt;
   return Math.min(flight.pollAt, deadlineOf(pipeline, flight));
 }

@@ -9,7 +9,7 @@ import { explainNode, openUpstreams } from './node-reason.ts';
 import { byteOf, type NodeState, statusOf } from './node-status.ts';
 import type { NodeStory } from './node-story.ts';
 import type { Reason } from './reasons.ts';
-import type { Flight, MapState } from './run.ts';
+import { type Flight, isUnderWay, type MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
 import { executionOf, type RunScope } from './run-scope.ts';
 
@@ -63,7 +63,7 @@ export function explainUnfinished(
   const { flights, maps } = indexRun(scope.run);
   const flight = flights.get(node.index);
   const map = maps.get(node.index);
-  const error = flight?.phase === 'retry' ? (story.error ?? lastResult?.error) : undefined;
+  const error = flight && !isUnderWay(flight) ? (story.error ?? lastResult?.error) : undefined;
   const { reason, message } = explainNode(scope, node, { story, flight, error });
   const byte = scope.run.nodes.charCodeAt(node.index);
   return {
@@ -86,7 +86,7 @@ type Mover = Pick<
 function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined, byte: number): Mover {
   const isPaused = scope.run.state === 'PAUSED';
   if (flight?.phase === 'retry') return retryMover(flight, isPaused);
-  if (flight) return executionMover(scope, node, flight);
+  if (flight && isUnderWay(flight)) return executionMover(scope, node, flight);
   if (statusOf(byte).state === 'QUEUED') {
     if (isPaused) return { movedBy: RESUME };
     return queueMover(scope, node, byte);

@@ -1,6 +1,6 @@
 /** What a pass learnt about the world and what a step asks for in return. Both are data; a step does no I/O. */
 import type { Json } from './json.ts';
-import type { ErrorInfo } from './run.ts';
+import type { ErrorInfo, RunLimit } from './run.ts';
 
 /** Terminal statuses of a Step Functions execution. */
 export type ExecutionStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
@@ -76,6 +76,27 @@ export interface UserCommand {
   readonly by?: string;
 }
 
+/** A limit as a step of a run sees it. */
+export interface LimitFact {
+  /** Whether anything may start on it: for an engine its status, else `open`. `missing`: there is no such limit. */
+  readonly status: 'open' | 'draining' | 'unavailable' | 'missing';
+  /** Of an engine. */
+  readonly stateMachineArn?: string;
+  /** It has no number of slots: whatever asks may start. */
+  readonly isUnlimited: boolean;
+  /** Slots that could be granted now. */
+  readonly free: number;
+  /** What the run was granted so far, where the limit knows the run. */
+  readonly granted?: number;
+  /** What the limit knows that the run gave back; everything it took, where the limit has forgotten the run. */
+  readonly returned: number;
+}
+
+/** What a limit was told after a commit: the row that stands beside it now, if any. */
+export interface LimitTold {
+  readonly row?: RunLimit['row'];
+}
+
 /** Everything a step decides from, beside the run itself. */
 export interface Facts {
   readonly command?: UserCommand;
@@ -87,8 +108,12 @@ export interface Facts {
   readonly evaluationsClosed?: boolean;
   /** The run's last change of state was published and its header written. */
   readonly announced?: boolean;
-  /** Engines by name; one that is not here does not exist. */
+  /** Built-in engines by name: always there, without slots. Others are limits. */
   readonly engines: ReadonlyMap<string, EngineFact>;
+  /** Limits that were read, by name. */
+  readonly limits?: ReadonlyMap<string, LimitFact>;
+  /** Limits whose rows were brought up to date since the last commit, by name. */
+  readonly told?: ReadonlyMap<string, LimitTold>;
 }
 
 /** What a pass has to do after its commit. Each is idempotent. */

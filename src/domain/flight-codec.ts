@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { fromDistances, toDistances } from './distances.ts';
 import type { Flight } from './run.ts';
 
-const PHASES = ['starting', 'running', 'stopping', 'retry'] as const;
+const PHASES = ['starting', 'running', 'stopping', 'retry', 'queued'] as const;
 
 const error = z.strictObject({ name: z.string(), message: z.string() });
 const time = z.number();
@@ -13,7 +13,12 @@ const columns = z.strictObject({
   n: z.array(z.int()), // node, each after the one before
   j: z.array(z.int()).optional(), // item and 1, or 0 for none: each after the one before; absent where all are 0
   a: z.array(index), // attempt
-  p: z.array(z.int().min(0).max(3)), // phase
+  p: z.array(
+    z
+      .int()
+      .min(0)
+      .max(PHASES.length - 1),
+  ), // phase
   s: z.array(time), // startedAt: since creation, each after the one before
   i: z.array(time), // since: after startedAt
   o: z.array(time), // pollAt: since creation, each after the one before

@@ -87,6 +87,8 @@ export interface LimitRecord {
   readonly ringsWaiting?: boolean;
   /** Pipelines that name the engine have still to be told, as it has changed. */
   readonly tellsPipelines?: boolean;
+  /** The status of its engine that was told to runs and pipelines last; absent where it was not there. */
+  readonly toldStatus?: EngineStatus;
   /** When the limit has to be looked at (ms since the epoch): may be early, never late. */
   readonly dueAt?: number;
 }
@@ -117,6 +119,40 @@ export interface LimitReport {
   readonly pipeline: string;
   readonly taken: number;
   readonly returned: number;
+}
+
+/** A limit that is new: nobody holds anything of it. */
+export function newLimit(name: string, slots: number | undefined): LimitRecord {
+  return { name, rev: 0, ...(slots !== undefined && { slots }), holders: [] };
+}
+
+/**
+ * Notes that its engine has come, gone, or changed its status by itself: whoever waits for it, and the pipelines that
+ * name it, are to be told.
+ */
+export function noteStatus(limit: LimitRecord, now: number): LimitRecord {
+  const status = limit.engine && engineStatus(limit.engine, now).status;
+  if (status === limit.toldStatus) return limit;
+  const { toldStatus: _before, ...rest } = limit;
+  return { ...rest, ...(status && { toldStatus: status }), ringsWaiting: true, tellsPipelines: true };
+}
+
+/** When a limit has to be looked at next, by what it says; a time that was set before and is not over stands. */
+export function limitDueAt(limit: LimitRecord, now: number, tickMs: number): number | undefined {
+  const hasWork = limit.ringsWaiting || limit.tellsPipelines || unheardHolders(limit).length > 0;
+  const silent =
+    limit.engine && engineStatus(limit.engine, now).status !== 'Unavailable'
+      ? silentAt(limit.engine)
+      : Number.POSITIVE_INFINITY;
+  const exact = Math.min(hasWork ? now + tickMs : Number.POSITIVE_INFINITY, silent);
+  if (!Number.isFinite(exact)) return undefined;
+  const wanted = Math.floor(exact / tickMs) * tickMs;
+  return limit.dueAt !== undefined && limit.dueAt > now && limit.dueAt < wanted ? limit.dueAt : wanted;
+}
+
+/** Whether a waiting run has to wait on, as its pipeline is paused: all but those that somebody started since. */
+export function isHeldBack(limit: LimitRecord, row: WaitingRun): boolean {
+  return limit.pausedAt !== undefined && !(row.isByHand && row.since >= limit.pausedAt);
 }
 
 /** Slots that are held. */

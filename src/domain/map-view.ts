@@ -1,6 +1,7 @@
 /** A map as the API shows it: how many of its items stand how, and why the map stands as it does. */
 import type { CompiledMap, CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
+import { itemsLeft } from './map-places.ts';
 import { toleratedFailures } from './maps.ts';
 import { countInWords, inQuotes } from './names-in-words.ts';
 import { isTerminal, type NodeState, statusOf } from './node-status.ts';
@@ -38,16 +39,17 @@ export function tallyMap(scope: RunScope, map: MapState): MapTally {
   let retrying = 0;
   let nextAttemptAt = Number.POSITIVE_INFINITY;
   for (const { phase, pollAt } of flights.values()) {
+    if (phase === 'queued') retrying += 1;
     if (phase !== 'retry') continue;
     retrying += 1;
     nextAttemptAt = Math.min(nextAttemptAt, pollAt);
   }
   return {
-    over: map.next - flights.size,
+    over: map.total - itemsLeft(map) - flights.size,
     underWay: flights.size - retrying,
     retrying,
-    left: map.total - map.next,
-    ...(retrying > 0 && { nextAttemptAt }),
+    left: itemsLeft(map),
+    ...(Number.isFinite(nextAttemptAt) && { nextAttemptAt }),
   };
 }
 

@@ -10,7 +10,7 @@ import type { Evaluation } from './facts.ts';
 import type { CompiledMap, CompiledNode } from './graph.ts';
 import { canonicalJson, type Json } from './json.ts';
 import { type NodeCode, statusOf } from './node-status.ts';
-import type { ErrorInfo, MapState } from './run.ts';
+import { type ErrorInfo, isUnderWay, type MapState } from './run.ts';
 import { stopCode } from './stop-code.ts';
 
 /** How many items may fail: the larger of the count and the share, rounded down. */
@@ -112,7 +112,7 @@ export function closeMap(draft: Draft, node: number): void {
 /** Items that wait for another attempt would not save the map any more. */
 function giveUpRetries(draft: Draft, node: number): void {
   for (const flight of flightsOf(draft, node)) {
-    if (flight.phase !== 'retry') continue;
+    if (isUnderWay(flight)) continue;
     endFlight(draft, flight);
     decideItem(draft, flight, 'F');
     const map = draft.maps.get(node) as MapState;

@@ -35,6 +35,9 @@ const STATUS = {
   q: { state: 'QUEUED', reason: 'RunLimit', standing: 'open' },
   y: { state: 'QUEUED', reason: 'RunLimit', standing: 'open' },
   n: { state: 'QUEUED', reason: 'NoEngine', standing: 'open' },
+  g: { state: 'QUEUED', reason: 'EngineDraining', standing: 'open' },
+  e: { state: 'QUEUED', reason: 'EngineFull', standing: 'open' },
+  o: { state: 'QUEUED', reason: 'PoolFull', standing: 'open' },
   r: { state: 'RUNNING', reason: 'Executing', standing: 'open' },
   // A map that has its list: its items are in flight, waiting, or still to come.
   m: { state: 'RUNNING', reason: 'Executing', standing: 'open' },

@@ -104,7 +104,7 @@ export function explainRun(
   const total = countInWords(run.nodes.length, 'node');
   switch (run.state) {
     case 'QUEUED':
-      return { reason: run.reason, message: 'Waits for the scheduler to take it up.' };
+      return { reason: run.reason, message: queuedRunMessage(run) };
     case 'RUNNING':
     case 'PAUSED':
       return explainRunning(scope, counts);
@@ -123,8 +123,14 @@ export function explainRun(
       return { reason: run.reason, message: `Its time${seconds} was over.${bad ? ` ${bad}` : ''}` };
     }
     case 'ABORTED':
+      if (run.stop?.kind === 'overlap') return { reason: run.reason, message: 'Left out: another run was active.' };
       return { reason: run.reason, message: `Stopped${byInWords(run)}: ${countsInWords(counts)}.` };
   }
+}
+
+function queuedRunMessage({ pipeline, reason }: RunRecord): string {
+  if (reason !== 'ActiveRunsLimit') return 'Waits for the scheduler to take it up.';
+  return `Waits for its turn: as many runs of ${pipeline} are active as may be.`;
 }
 
 function explainRunning(scope: RunScope, counts: ReadonlyMap<NodeState, number>) {
@@ -150,6 +156,7 @@ function stoppingMessage({ run }: RunScope): string {
     user: `Stopped${byInWords(run)}`,
     failFast: 'Stopped because a node failed and the pipeline fails fast',
     timeout: 'Stopped because its time was over',
+    overlap: 'Left out because another run is active',
   }[run.stop?.kind ?? 'user'];
   return `${why}; ${countInWords(run.flights.length, 'execution')} still ${run.flights.length === 1 ? 'has' : 'have'} to end.`;
 }

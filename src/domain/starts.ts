@@ -6,41 +6,82 @@ import { evaluated } from './evaluated.ts';
 import type { Evaluation } from './facts.ts';
 import type { CompiledMap, CompiledNode } from './graph.ts';
 import type { Json } from './json.ts';
+import { isAhead, takeNext } from './map-places.ts';
 import { expandMap, isMapFailing, settleItem } from './maps.ts';
-import { byteOf, type NodeCode, statusOf } from './node-status.ts';
+import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
+import { findPlace, lackSlots, needsPlace, type Place } from './places.ts';
 import type { ErrorInfo, Flight, MapState } from './run.ts';
+import { useSlot } from './run-limits.ts';
 import { decideTrigger, skipsEarly, type UpstreamCounts } from './trigger.ts';
 
 const PENDING = byteOf('p');
 const READY = byteOf('q');
 const CONDITION_PASSED = byteOf('y');
-const NO_ENGINE = byteOf('n');
 const RETRY_WAIT = byteOf('w');
 const MAP = byteOf('m');
+const QUEUED: ReadonlySet<number> = new Set((['q', 'y', 'n', 'g', 'e', 'o'] as const).map(byteOf));
 
-/** Marks every node that nothing stands above, or that runs whatever stands above it: the beginning of a run. */
+/**
+ * Marks every node that nothing stands above, that runs whatever stands above it, or that has an upstream which was
+ * decided before: the beginning of a run.
+ */
 export function markBeginnings(draft: Draft): void {
   for (const node of draft.pipeline.nodes) {
     if (node.upstreams.length === 0 || node.trigger === 'always') draft.dirty[node.index] = 1;
+    if (isTerminal(draft.nodes[node.index] as number)) for (const below of node.downstreams) draft.dirty[below] = 1;
   }
 }
 
 /**
- * One pass over the nodes. Since they stand in topological order, a node that is decided here marks only nodes that
- * are still to come, so one pass settles every consequence.
+ * Decides and starts what can be. Since nodes stand in topological order, a node that is decided here marks only nodes
+ * that are still to come, so one pass over them settles every consequence. What needs a slot that others want too comes
+ * after the others, highest priority first; where that ends a node without an execution, its consequences come after.
+ * In a run that is being stopped only `cleanup` nodes are decided and started.
  */
 export function sweep(draft: Draft): void {
+  const work: Sweep = { left: draft.options.maxDecisions, limited: [], advanced: new Set() };
+  do {
+    work.limited.length = 0;
+    sweepNodes(draft, work);
+  } while (startLimited(draft, work));
+}
+
+interface Sweep {
+  /** Starts and evaluations that this commit may still hold. */
+  left: number;
+  readonly limited: CompiledNode[];
+  readonly advanced: Set<number>;
+}
+
+function sweepNodes(draft: Draft, work: Sweep): void {
   const isPaused = draft.state === 'PAUSED';
-  let left = draft.options.maxDecisions;
   for (let index = 0; index < draft.nodes.length; index++) {
     // Most nodes of a large run are not concerned: what two bytes tell need not be looked up in ten thousand objects.
     if (draft.dirty[index] === 0 && !isOnItsWay(draft.nodes[index])) continue;
     const node = draft.pipeline.nodes[index] as CompiledNode;
+    if (draft.stop && !node.cleanup) continue;
     if (draft.dirty[index] === 1 && draft.nodes[index] === PENDING) applyTrigger(draft, node);
-    if (isPaused) continue;
-    if (isStartable(draft, index)) left -= advance(draft, node, left);
+    if (isPaused || work.advanced.has(index)) continue;
+    if (!isStartable(draft, index)) continue;
+    if (needsPlace(draft, node)) {
+      work.limited.push(node);
+      continue;
+    }
+    work.left -= advance(draft, node, work.left);
     if (isQueued(draft.nodes[index])) keepWaiting(draft, node);
   }
+}
+
+/** Starts what needs a place; tells whether that ended a node, so that others are to be decided. */
+function startLimited(draft: Draft, work: Sweep): boolean {
+  let hasEnded = false;
+  for (const node of work.limited.sort((a, b) => b.priority - a.priority || a.index - b.index)) {
+    work.advanced.add(node.index);
+    work.left -= advance(draft, node, work.left);
+    if (isQueued(draft.nodes[node.index])) keepWaiting(draft, node);
+    hasEnded ||= statusOf(draft.nodes[node.index] as number).standing !== 'open';
+  }
+  return hasEnded;
 }
 
 function isOnItsWay(byte: number | undefined): boolean {
@@ -54,7 +95,7 @@ function isStartable(draft: Draft, index: number): boolean {
 }
 
 function isQueued(byte: number | undefined): boolean {
-  return byte === READY || byte === CONDITION_PASSED || byte === NO_ENGINE;
+  return byte !== undefined && QUEUED.has(byte);
 }
 
 function applyTrigger(draft: Draft, node: CompiledNode): void {
@@ -97,6 +138,7 @@ function keepWaiting(draft: Draft, node: CompiledNode): void {
     draft.queued.set(node.index, { node: node.index, since: draft.now, until: draft.now + node.queueTimeoutMs });
   } else if (draft.now >= entry.until) {
     const seconds = node.queueTimeoutMs / 1000;
+    draft.flights.delete(node.index);
     decideNode(draft, node.index, 'Q', 0, {
       name: 'Millrace.QueueTimeout',
       message: `not started within ${seconds} s`,
@@ -118,21 +160,32 @@ function advance(draft: Draft, node: CompiledNode, left: number): number {
     const condition = evaluated(draft, 'when', { node: node.index, attempt: 1 });
     if (!condition || !applyCondition(draft, node, node.when, condition)) return 1;
   }
-  const engine = draft.facts.engines.get(node.engine);
-  if (!engine) {
-    if (draft.nodes[node.index] === READY || draft.nodes[node.index] === CONDITION_PASSED) {
-      decideNode(draft, node.index, 'n');
-    }
+  const place = findPlace(draft, node);
+  if (!place) return 0;
+  if (place.closed) {
+    if (draft.nodes[node.index] !== MAP) waitFor(draft, node, place.closed);
     return 0;
   }
-  if (node.map) return advanceMap(draft, node, node.map, engine.stateMachineArn, left);
+  if (node.map) return advanceMap(draft, node, node.map, place, left);
   const failed = draft.flights.get(node.index);
   if (!failed && draft.flights.size >= draft.options.maxFlights) {
     if (draft.nodes[node.index] !== CONDITION_PASSED) decideNode(draft, node.index, 'y');
     return 0;
   }
-  startAttempt(draft, node, { node: node.index, attempt: failed ? failed.attempt + 1 : 1 }, engine.stateMachineArn);
+  const lacking = lackSlots(node, place, 1);
+  if (lacking) {
+    waitFor(draft, node, lacking);
+    return 0;
+  }
+  startAttempt(draft, node, { node: node.index, attempt: failed ? failed.attempt + 1 : 1 }, place);
   return 1;
+}
+
+/** A node waits for an engine or a slot; one that waited for its next attempt has its time behind it. */
+function waitFor(draft: Draft, node: CompiledNode, code: NodeCode): void {
+  if (draft.nodes[node.index] !== byteOf(code)) decideNode(draft, node.index, code);
+  const flight = draft.flights.get(node.index);
+  if (flight?.phase === 'retry') putFlight(draft, { ...flight, phase: 'queued' });
 }
 
 /** A condition must give true or false; nothing else is taken for either. */
@@ -153,7 +206,7 @@ function notBoolean(expression: string, value: Json): ErrorInfo {
 }
 
 /** Gives a map its list, and starts items: those that are to be tried again first, then the next of the list. */
-function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, machineArn: string, left: number): number {
+function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, place: Place, left: number): number {
   // A map that can start nothing now takes nothing: many of them must not use up what a commit may hold.
   let used = 0;
   if (draft.nodes[node.index] !== MAP) {
@@ -164,24 +217,31 @@ function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, machineA
   }
   const isOpen = () => draft.nodes[node.index] === MAP && !isMapFailing(draft, draft.maps.get(node.index) as MapState);
   for (const flight of isOpen() ? flightsOf(draft, node.index) : []) {
-    if (flight.phase !== 'retry' || flight.pollAt > draft.now || !isOpen()) continue;
+    if (!isDueAgain(flight, draft.now) || !isOpen()) continue;
     if (used >= left) {
       draft.again = true;
       break;
     }
-    startAttempt(draft, node, { node: node.index, item: flight.item, attempt: flight.attempt + 1 }, machineArn);
+    if (lackSlots(node, place, 1)) {
+      if (flight.phase === 'retry') putFlight(draft, { ...flight, phase: 'queued' });
+      continue;
+    }
+    startAttempt(draft, node, { node: node.index, item: flight.item, attempt: flight.attempt + 1 }, place);
     used += 1;
   }
   // What is only wanted is no flight yet, and counts all the same.
   let underWay = isOpen() ? flightsOf(draft, node.index).length : 0;
   let flights = draft.flights.size;
   for (let next = nextItem(draft, node); isOpen() && next < totalItems(draft, node); next++) {
-    if (underWay >= map.maxConcurrency || flights >= draft.options.maxFlights) break;
+    if (isAhead(draft.maps.get(node.index) as MapState, next)) continue;
+    const room = Math.min(map.maxConcurrency - underWay, draft.options.maxFlights - flights);
+    if (room <= 0) break;
     if (used >= left) {
       draft.again = true;
       break;
     }
-    const became = startAttempt(draft, node, { node: node.index, item: next, attempt: 1 }, machineArn);
+    if (lackSlots(node, place, Math.min(room, totalItems(draft, node) - next))) break;
+    const became = startAttempt(draft, node, { node: node.index, item: next, attempt: 1 }, place);
     // Items start in order: one whose parameters cannot be had now holds up those behind it.
     if (became === 'wanted' && draft.facts.evaluationsClosed) break;
     used += 1;
@@ -191,6 +251,10 @@ function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, machineA
     }
   }
   return used;
+}
+
+function isDueAgain(flight: Flight, now: number): boolean {
+  return flight.phase === 'queued' || (flight.phase === 'retry' && flight.pollAt <= now);
 }
 
 function nextItem(draft: Draft, node: CompiledNode): number {
@@ -208,26 +272,26 @@ interface Attempt {
 }
 
 /** Starts an attempt once its parameters are known; parameters that fail, fail it without an execution. */
-function startAttempt(
-  draft: Draft,
-  node: CompiledNode,
-  attempt: Attempt,
-  machineArn: string,
-): 'started' | 'wanted' | 'over' {
+function startAttempt(draft: Draft, node: CompiledNode, attempt: Attempt, place: Place): 'started' | 'wanted' | 'over' {
   if (node.cache && attempt.attempt === 1) {
     const found = takeFromCache(draft, node, attempt);
+    if (found === 'wanted') place.slots.forEach(useSlot);
     if (found) return found;
   }
   const params = evaluated(draft, 'params', attempt);
-  if (!params) return 'wanted';
+  if (!params) {
+    place.slots.forEach(useSlot);
+    return 'wanted';
+  }
   takeItem(draft, attempt);
   if (!params.ok) {
     const to = params.error.name === 'Millrace.PayloadTooLarge' ? 'G' : 'X';
     settleBeforeStart(draft, attempt, to, params.error);
     return 'over';
   }
-  let machine = draft.machines.indexOf(machineArn);
-  if (machine < 0) machine = draft.machines.push(machineArn) - 1;
+  place.slots.forEach(useSlot);
+  let machine = draft.machines.indexOf(place.machineArn);
+  if (machine < 0) machine = draft.machines.push(place.machineArn) - 1;
   if (attempt.item === undefined) decideNode(draft, node.index, 'r', attempt.attempt);
   else decideItem(draft, attempt, 'r');
   putFlight(draft, {
@@ -262,7 +326,7 @@ function takeFromCache(draft: Draft, node: CompiledNode, attempt: Attempt): 'wan
 /** Takes an item off the list, unless it was taken before, for an earlier attempt. */
 function takeItem(draft: Draft, { node, item }: Attempt): void {
   const map = draft.maps.get(node);
-  if (map && item === map.next) draft.maps.set(node, { ...map, next: map.next + 1 });
+  if (map && item === map.next) draft.maps.set(node, takeNext(map));
 }
 
 /** Ends a node, or an item of a map, of which no execution is started. */

@@ -17,7 +17,7 @@ import {
   toDraft,
 } from './draft.ts';
 import { decideDueAt, runDeadlineOf } from './due.ts';
-import { type Command, evaluationKey, type Facts, type Wanted } from './facts.ts';
+import { type Command, evaluationKey, type Facts, type LimitFact, type Wanted } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import type { Json } from './json.ts';
 import { closeMap } from './maps.ts';
@@ -28,11 +28,23 @@ import {
   type Decision,
   type EndReason,
   isRunOver,
+  isUnderWay,
   type MapState,
   owesAnnouncement,
+  type RunLimit,
   type RunRecord,
   type StopOrder,
 } from './run.ts';
+import {
+  limitFact,
+  limitOfRun,
+  owesLimits,
+  type Slots,
+  settleLimits,
+  slotsOf,
+  useSlot,
+  wantSlots,
+} from './run-limits.ts';
 import { markBeginnings, sweep } from './starts.ts';
 import { stopCode } from './stop-code.ts';
 
@@ -44,6 +56,8 @@ export interface StepResult {
   readonly commands: readonly Command[];
   /** Evaluations without which some nodes stay as they are: evaluate, and step again from the same record. */
   readonly wanted: readonly Wanted[];
+  /** Limits that have to be read before the step can decide: read them, and step again from the same record. */
+  readonly unread: readonly string[];
   /** More could be decided at once, in another commit. */
   readonly again: boolean;
   /** Results whose attempts are still in flight, as an evaluation that they need could not be had now. */
@@ -58,6 +72,7 @@ const END_REASONS: Record<StopOrder['kind'], EndReason> = {
   user: 'Stopped',
   failFast: 'FailFast',
   timeout: 'RunTimedOut',
+  overlap: 'Stopped',
 };
 
 /**
@@ -81,20 +96,47 @@ export function step(
     applyDeadlines(draft);
     orderStop(draft);
     orderFailFast(draft);
-    if (!draft.stop) {
+    if (!draft.stop && draft.state !== 'QUEUED') {
       if (!isSettled(draft)) applyPause(draft);
       sweep(draft);
     }
     orderFailFast(draft);
-    if (draft.stop) carryOutStop(draft, draft.stop);
+    if (draft.stop) {
+      carryOutStop(draft, draft.stop);
+      sweep(draft);
+    }
     output = finish(draft);
   }
   return toResult(draft, output);
 }
 
+/** Begins, once the pipeline has room for another active run. */
 function begin(draft: Draft): void {
+  const limit = limitOfRun(draft.pipeline);
+  if (limit !== undefined) {
+    const fact = limitFact(draft, limit);
+    if (!fact) return;
+    const slots = slotsOf(draft, limit);
+    if (slots.spare <= 0 && fact.status !== 'missing') {
+      awaitTurn(draft, slots, fact);
+      return;
+    }
+    useSlot(slots);
+  }
   markBeginnings(draft);
   decideRun(draft, 'RUNNING', 'Executing');
+}
+
+/** What a run does that finds as many active as may be: it waits, unless its pipeline says to leave it out. */
+function awaitTurn(draft: Draft, slots: Slots, fact: LimitFact): void {
+  const isAsked = draft.before.limits?.some(({ limit, row }) => limit === slots.limit && row !== undefined) ?? false;
+  if (draft.pipeline.onOverlap === 'skip' && isAsked && fact.free === 0) {
+    draft.stop = { kind: 'overlap', at: draft.now };
+    return;
+  }
+  wantSlots(slots, 1, 0);
+  if (draft.reason !== 'ActiveRunsLimit') draft.changed = true;
+  draft.reason = 'ActiveRunsLimit';
 }
 
 /**
@@ -121,23 +163,29 @@ function carryOutStop(draft: Draft, stop: StopOrder): void {
   decideRun(draft, 'STOPPING', reason, stop.by);
   takeBackStarts(draft, stop);
   for (const flight of [...draft.flights.values()]) {
-    if (flight.phase === 'retry') {
+    if (isCleanup(draft, flight.node)) continue;
+    if (!isUnderWay(flight)) {
       endFlight(draft, flight);
       if (flight.item !== undefined) decideItem(draft, flight, stopCode(stop));
     } else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
   }
   for (const node of draft.pipeline.nodes) {
-    if (statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
+    if (node.cleanup || statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
     if (draft.maps.has(node.index)) closeMap(draft, node.index);
     else if (!draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
   }
 }
 
+function isCleanup(draft: Draft, node: number): boolean {
+  return (draft.pipeline.nodes[node] as CompiledNode).cleanup;
+}
+
 /** Starts of this very step are not committed yet: nobody can have seen them, so they simply do not happen. */
 function takeBackStarts(draft: Draft, stop: StopOrder): void {
-  const kept = draft.commands.filter((command) => command.kind === 'stop');
+  const isKept = (command: Command) => command.kind === 'stop' || isCleanup(draft, command.node);
+  const kept = draft.commands.filter(isKept);
   for (const command of draft.commands) {
-    if (command.kind === 'stop') continue;
+    if (isKept(command)) continue;
     draft.flights.delete(flightKey(command));
     if (command.item !== undefined) decideItem(draft, command, stopCode(stop));
   }
@@ -152,7 +200,7 @@ function finish(draft: Draft): Json | undefined {
   } else if (draft.pipeline.nodes.some((node) => isBadForRun(draft, node))) {
     decideRun(draft, 'FAILED', 'NodeFailed');
   } else if (draft.stop) {
-    decideRun(draft, 'ABORTED', 'Stopped');
+    decideRun(draft, 'ABORTED', draft.stop.kind === 'overlap' ? 'Overlap' : 'Stopped');
   } else return succeed(draft);
   return undefined;
 }
@@ -198,13 +246,16 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
   const owes = announced.state !== draft.state || (draft.changed && saysNodes(draft.pipeline));
-  const dueAt = decideDueAt(draft, owes);
-  const acknowledged = draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline));
+  const limits = settleLimits(draft);
+  const dueAt = decideDueAt(draft, owes || owesLimits(limits));
+  const isAnnounced = draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline));
+  const acknowledged = isAnnounced || draft.hasAcknowledged;
   const { commands, wanted, again, unfolded } = draft;
+  const unread = [...draft.unread];
   const lists = new Map([...draft.lists].map(([node, list]) => [(draft.maps.get(node) as MapState).list, list]));
-  const result = { commands, wanted, again, unfolded, lists };
+  const result = { commands, wanted, unread, again, unfolded, lists };
   if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
-  return { ...result, run: toRecord(draft, announced, dueAt), ...(output !== undefined && { output }) };
+  return { ...result, run: toRecord(draft, announced, dueAt, limits), ...(output !== undefined && { output }) };
 }
 
 /** Whether `RunChanged` is published node by node. */
@@ -212,10 +263,15 @@ export function saysNodes(pipeline: CompiledPipeline): boolean {
   return pipeline.definition.events === 'nodes';
 }
 
-function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number | undefined): RunRecord {
-  const { dueAt: _past, queued: _waited, ...before } = draft.before;
+function toRecord(
+  draft: Draft,
+  announced: RunRecord['announced'],
+  dueAt: number | undefined,
+  limits: readonly RunLimit[],
+): RunRecord {
+  const { dueAt: _past, queued: _waited, limits: _settled, ...before } = draft.before;
   // An acknowledgement alone changes nothing that anybody was told about, so it takes no revision number of its own.
-  const acknowledgedOnly = !draft.changed && draft.facts.announced === true;
+  const acknowledgedOnly = !draft.changed && (draft.facts.announced === true || draft.hasAcknowledged);
   const hasMoved = draft.state !== before.state;
   const over = hasMoved && isRunOver(draft.state);
   return {
@@ -232,6 +288,7 @@ function toRecord(draft: Draft, announced: RunRecord['announced'], dueAt: number
     ...(draft.maps.size > 0 && { maps: [...draft.maps.values()] }),
     ...(draft.branches.size > 0 && { branches: toChoices(draft) }),
     ...(draft.queued.size > 0 && { queued: [...draft.queued.values()] }),
+    ...(limits.length > 0 && { limits }),
     ...(draft.stop && { stop: draft.stop }),
     ...(draft.firstBad && { firstBad: draft.firstBad }),
     ...(draft.error && { error: draft.error }),

@@ -25,18 +25,21 @@ const ANSWERS: Record<UserCommand['kind'], Record<CommandAnswer, Answer>> = {
     already: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
     stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
     over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+    queued: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
   },
   pause: {
     accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts until it is resumed; what runs finishes.' },
     already: { outcome: 'ALREADY_PAUSED', message: 'The run is paused already.' },
     stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped; it cannot be paused.' },
     over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+    queued: { outcome: 'NOT_BEGUN', message: 'The run has not begun: it waits for its turn. It can be stopped.' },
   },
   resume: {
     accepted: { outcome: 'ACCEPTED', message: 'The run goes on.' },
     already: { outcome: 'NOT_PAUSED', message: 'The run is not paused.' },
     stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped; it cannot be resumed.' },
     over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+    queued: { outcome: 'NOT_PAUSED', message: 'The run is not paused.' },
   },
 };
 

@@ -58,7 +58,7 @@ export const runLineSchema = z
 /** What became of a command to a run: stop, pause, resume. */
 export const commandAnswerSchema = z
   .strictObject({
-    outcome: z.enum(['ACCEPTED', 'ALREADY_STOPPING', 'ALREADY_PAUSED', 'NOT_PAUSED', 'ALREADY_FINISHED']),
+    outcome: z.enum(['ACCEPTED', 'ALREADY_STOPPING', 'ALREADY_PAUSED', 'NOT_PAUSED', 'NOT_BEGUN', 'ALREADY_FINISHED']),
     message: z.string(),
     run: runSchema,
   })

@@ -4,6 +4,7 @@ import { explainUnfinished, listUnfinished } from '#domain/explain.ts';
 import { viewHistory } from '#domain/history-view.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
 import type { NodeStory } from '#domain/node-story.ts';
+import { isUnderWay } from '#domain/run.ts';
 import { indexRun } from '#domain/run-index.ts';
 import { explainRun } from '#domain/run-view.ts';
 import { jsonResponse } from './api-message.ts';
@@ -71,7 +72,7 @@ export const explainRoute = defineRoute({
       unfinished.slice(0, limit).map(async ({ node }) => {
         const flight = flights.get(node.index);
         const failed =
-          flight?.phase === 'retry' ? await deps.runs.readResult(run, node.index, flight.attempt) : undefined;
+          flight && !isUnderWay(flight) ? await deps.runs.readResult(run, node.index, flight.attempt) : undefined;
         return explainUnfinished(scope, node, { story: stories[node.index] as NodeStory, lastResult: failed });
       }),
     );

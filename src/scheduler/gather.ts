@@ -12,7 +12,7 @@ import {
   type StartAnswer,
 } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
-import type { Flight, RunRecord } from '#domain/run.ts';
+import { type Flight, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { CallUrgency, ExecutionSeen } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateWanted } from './evaluation.ts';
@@ -91,7 +91,7 @@ export async function gather(
   const settled = new Set([...gathered.results, ...untold].map(flightKey));
   const looks = new Set((brought.looks ?? []).filter(isOwn).map(flightKey));
   const now = deps.clock.now();
-  const open = reading.run.flights.filter((flight) => flight.phase !== 'retry' && !settled.has(flightKey(flight)));
+  const open = reading.run.flights.filter((flight) => isUnderWay(flight) && !settled.has(flightKey(flight)));
   const asked = open.filter((flight) => looks.has(flightKey(flight)));
   const due = open.filter((flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now);
   const rest = await sweep(deps, reading, due, gathered);

@@ -2,7 +2,7 @@
 import { isFlightOf } from '#domain/draft.ts';
 import { toExecutionName } from '#domain/execution-name.ts';
 import type { UserCommand } from '#domain/facts.ts';
-import { isRunOver, type RunRecord } from '#domain/run.ts';
+import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { PassDeps } from './deps.ts';
 
 /** The order to stop that a parent run gives its child. */
@@ -17,7 +17,7 @@ export async function isStillWanted(deps: PassDeps, run: RunRecord): Promise<boo
   if (!parent || run.state !== 'QUEUED') return true;
   const above = await deps.runs.readRun(parent.run);
   if (above?.nonce !== parent.nonce) return false;
-  return above.flights.some((flight) => isFlightOf(flight, parent) && !flight.ending && flight.phase !== 'retry');
+  return above.flights.some((flight) => isFlightOf(flight, parent) && !flight.ending && isUnderWay(flight));
 }
 
 /** Rings the parent of a run that is over, so that it looks at once. */

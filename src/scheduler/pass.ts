@@ -26,6 +26,7 @@ import { storeList } from './map-lists.ts';
 import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
+import { limitsToRead, readLimitFacts, tellLimits } from './run-limits.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
 /** Readings of one pass before it leaves the run to the next message. */
@@ -122,6 +123,7 @@ async function onePass(
   const command = input.command ?? ((await isStillWanted(deps, run)) ? undefined : STOPPED_BY_PARENT);
   const facts: Facts = {
     engines: deps.engines,
+    limits: new Map(await readLimitFacts(deps, run, limitsToRead(run))),
     results: gathered.results,
     observations: gathered.observations,
     answers: gathered.answers,
@@ -197,11 +199,16 @@ interface Decided {
 async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<Decided> {
   const { pipeline, run, readAt } = reading;
   const clock = { now: deps.clock.now(), readAt };
+  const limits = new Map(facts.limits);
   const evaluations = new Map<string, Evaluation>();
   let isClosed = false;
   for (;;) {
-    const known: Facts = { ...facts, evaluations, ...(isClosed && { evaluationsClosed: true }) };
+    const known: Facts = { ...facts, limits, evaluations, ...(isClosed && { evaluationsClosed: true }) };
     const result = step(pipeline, run, known, clock, deps.options);
+    if (result.unread.length > 0) {
+      for (const [name, fact] of await readLimitFacts(deps, run, result.unread)) limits.set(name, fact);
+      continue;
+    }
     if (result.wanted.length === 0) return { result, evaluations };
     const left = readAt + deps.options.passMs / 3 - deps.clock.now();
     if (left <= 0) isClosed = true;
@@ -261,9 +268,18 @@ async function carryOut(
   if (owes) await announce(deps, pipeline, run);
   if (run !== before) await remember(deps, reading);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
-  if (!owes && !isUnsettled) return undefined;
+  const telling = await tellLimits(deps, pipeline, run);
+  for (const id of telling?.inTheWay ?? []) {
+    await runPass(deps, id, { command: { kind: 'stop', by: `run ${run.id}, which takes its place` } });
+  }
+  if (!owes && !isUnsettled && !telling?.matters) return undefined;
   // That a start was confirmed is not worth a commit of its own: the pass that polls it finds out.
-  return { engines: deps.engines, answers: isUnsettled ? answers : [], ...(owes && { announced: true }) };
+  return {
+    engines: deps.engines,
+    answers: isUnsettled ? answers : [],
+    ...(owes && { announced: true }),
+    ...(telling && { limits: telling.limits, told: telling.told }),
+  };
 }
 
 /** Remembers outputs for later runs. */

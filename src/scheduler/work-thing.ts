@@ -1,5 +1,11 @@
 import type { DueThing } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { workLimit } from './limit-pass.ts';
 
-/** The pass over what is no run: a limit or a pipeline. */
-export async function workThing(_deps: PassDeps, _thing: DueThing): Promise<void> {}
+/**
+ * A pass over something that is no run.
+ * @throws whatever a port throws: the message comes again
+ */
+export async function workThing(deps: PassDeps, { kind, id }: DueThing): Promise<void> {
+  if (kind === 'limit') await workLimit(deps, id, async () => {});
+}

@@ -1,0 +1,120 @@
+/** A pass over a run, and the limits that it has to do with: what is read of them, and what they are told. */
+import pMap from 'p-map';
+import type { LimitFact, LimitTold } from '#domain/facts.ts';
+import type { CompiledPipeline } from '#domain/graph.ts';
+import { engineStatus, freeSlots, type LimitRecord, limitName, parseLimitName } from '#domain/limit.ts';
+import type { RunLimit, RunRecord } from '#domain/run.ts';
+import { limitOfRun, limitReport, owesLimit, owesRow, waitingRow } from '#domain/run-limits.ts';
+import type { PassDeps } from './deps.ts';
+import { runLimitPass } from './limit-pass.ts';
+
+const PARALLEL_LIMITS = 5;
+
+/** Limits that a pass reads before it decides: those that may have granted something, or know less than they should. */
+export function limitsToRead(run: RunRecord): string[] {
+  return (run.limits ?? []).filter((entry) => entry.row || owesLimit(entry)).map(({ limit }) => limit);
+}
+
+/** Reads limits as a step of a run sees them. */
+export async function readLimitFacts(
+  deps: PassDeps,
+  run: RunRecord,
+  names: readonly string[],
+): Promise<[string, LimitFact][]> {
+  return pMap(
+    names,
+    async (name) => [name, toLimitFact(await deps.limits.readLimit(name), name, run, deps.clock.now())],
+    {
+      concurrency: PARALLEL_LIMITS,
+    },
+  );
+}
+
+function toLimitFact(limit: LimitRecord | undefined, name: string, run: RunRecord, now: number): LimitFact {
+  if (!limit) return { status: 'missing', isUnlimited: false, free: 0, returned: Number.POSITIVE_INFINITY };
+  const holder = limit.holders.find((one) => one.run === run.id && one.nonce === run.nonce);
+  return {
+    ...engineOf(limit, name, now),
+    isUnlimited: limit.slots === undefined,
+    free: freeSlots(limit, now),
+    ...(holder && { granted: holder.granted }),
+    returned: holder?.returned ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function engineOf({ engine }: LimitRecord, name: string, now: number): Pick<LimitFact, 'status' | 'stateMachineArn'> {
+  if (parseLimitName(name).kind !== 'engine') return { status: 'open' };
+  if (!engine) return { status: 'missing' };
+  const { stateMachineArn } = engine;
+  const { status } = engineStatus(engine, now);
+  if (status === 'Available') return { status: 'open', stateMachineArn };
+  return { status: status === 'Draining' ? 'draining' : 'unavailable', stateMachineArn };
+}
+
+/** What became of telling limits. */
+export interface Telling {
+  readonly limits: ReadonlyMap<string, LimitFact>;
+  readonly told: ReadonlyMap<string, LimitTold>;
+  /** It has to be committed now: a row is known to stand or to be gone, or a slot was granted. */
+  readonly matters: boolean;
+  /** Runs that hold what this one wants, and that its pipeline says to stop for it. */
+  readonly inTheWay: readonly string[];
+}
+
+/**
+ * Tells the limits of a committed run what they have to know: rows first, then what was taken and given back. What a
+ * crash leaves untold, the next pass tells, since the run stays due until it knows that the limit knows.
+ */
+export async function tellLimits(
+  deps: PassDeps,
+  pipeline: CompiledPipeline,
+  run: RunRecord,
+): Promise<Telling | undefined> {
+  const owed = (run.limits ?? []).filter(owesLimit);
+  if (owed.length === 0) return undefined;
+  const limits = new Map<string, LimitFact>();
+  const told = new Map<string, LimitTold>();
+  let matters = false;
+  let inTheWay: readonly string[] = [];
+  // One after the other: they are taken in one order, and few.
+  for (const entry of owed) {
+    if (owesRow(entry)) told.set(entry.limit, await bringRowUpToDate(deps, run, entry));
+    const isOwn = entry.limit === limitOfRun(pipeline);
+    const limit = await runLimitPass(deps, entry.limit, {
+      reports: [limitReport(run, entry)],
+      self: run.id,
+      ...(isOwn && { slots: pipeline.maxActiveRuns }),
+    });
+    const fact = toLimitFact(limit, entry.limit, run, deps.clock.now());
+    limits.set(entry.limit, fact);
+    matters ||= told.has(entry.limit) || (fact.granted ?? 0) > entry.taken;
+    if (
+      isOwn &&
+      limit &&
+      entry.waiting &&
+      (fact.granted ?? 0) <= entry.taken &&
+      pipeline.onOverlap === 'cancelRunning'
+    ) {
+      inTheWay = limit.holders.filter(({ run: id }) => id !== run.id).map(({ run: id }) => id);
+    }
+  }
+  return { limits, told, matters, inTheWay };
+}
+
+async function bringRowUpToDate(deps: PassDeps, run: RunRecord, entry: RunLimit): Promise<LimitTold> {
+  const row = waitingRow(run, entry);
+  const before = entry.row;
+  if (before && (!row || before.priority !== row.priority || before.since !== row.since)) {
+    const { priority, since } = before;
+    const { id, nonce, rev, pipeline } = run;
+    await deps.limits.removeWaiting({ limit: entry.limit, pipeline, priority, since, run: id, nonce, rev });
+  }
+  if (!row) return {};
+  await deps.limits.putWaiting(row);
+  return { row: { wants: row.wants, priority: row.priority, since: row.since } };
+}
+
+/** The limit of an engine, by the engine's name. */
+export function engineLimit(engine: string): string {
+  return limitName('engine', engine);
+}
