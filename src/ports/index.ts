@@ -6,6 +6,7 @@
  * condition, a missing item, a throttled call) is a value, not an exception; a call that is repeated, or repeated
  * after its answer was lost, does no harm.
  */
+import type { ResultPlace } from '#domain/beginning.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { AttemptResult, Evaluation, ExecutionStatus } from '#domain/facts.ts';
 import type { Json } from '#domain/json.ts';
@@ -73,6 +74,16 @@ export interface RunStore {
    * the first result with which the outputs are longer in all (UTF-16 units), since nobody could hold more of them.
    */
   listResults(run: RunKey, node?: number, maxBytes?: number): Promise<readonly AttemptResult[]>;
+  /**
+   * Copies results from one run to another that nobody else writes to, a page at a time, however many and long they are.
+   * @param placeOf the place of a result in the other run; nothing for one that stays behind
+   * @returns how many were copied
+   */
+  copyResults(
+    from: RunKey,
+    to: RunKey,
+    placeOf: (result: ResultPlace) => ResultPlace | undefined,
+  ): Promise<number>;
   /** Stores a JSON text under a key; it exists for the run once a commit names the key. */
   putValue(run: RunKey, key: string, text: string): Promise<void>;
   readValue(run: RunKey, key: string): Promise<string | undefined>;
@@ -87,10 +98,13 @@ export interface RunStore {
 
 /** Limits, the engines among them, and the runs that wait for their slots. Every read is strongly consistent. */
 export interface LimitStore {
+  /**
+   * @throws DamagedLimitError, NewerLimitError
+   */
   readLimit(name: string): Promise<LimitRecord | undefined>;
   /** Replaces a limit if its revision number is still `expectedRev` (0: there is none). */
   commitLimit(limit: LimitRecord, expectedRev: number): Promise<'committed' | 'conflict'>;
-  /** Limits of a kind by name, a page at a time. */
+  /** Limits of a kind by name, a page at a time; those that cannot be read are left out. */
   listLimits(
     kind: LimitKind,
     limit: number,

@@ -36,7 +36,7 @@ export function describeWaitingRuns(backend: string, open: () => Promise<LimitSt
       expect(await store.listWaiting('pool/db', 10)).toEqual(rows);
     });
 
-    it('C63 stands by pipeline, then by priority, then by age', async () => {
+    it('stands by pipeline, then by priority, then by age', async () => {
       const rows = [
         sampleRow({ pipeline: 'A', priority: -1000 }),
         sampleRow({ pipeline: 'a', priority: 1000, since: CREATED + 9 }),
