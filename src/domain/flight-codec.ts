@@ -1,5 +1,6 @@
 /** Flights as columns of a stored run, since a column's values resemble one another and deflate to little. */
 import * as z from 'zod';
+import { packAnswer, packedAnswer, unpackAnswer } from './command-codec.ts';
 import { fromDistances, toDistances } from './distances.ts';
 import type { Flight } from './run.ts';
 
@@ -30,10 +31,12 @@ const columns = z.strictObject({
       z.tuple([
         index, // place in the columns
         z.strictObject({
-          e: z.enum(['Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError']).optional(),
+          e: z.enum(['Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError', 'Marked']).optional(),
           r: error.optional(),
           m: time.optional(),
           t: z.literal(1).optional(),
+          q: z.string().optional(), // prompt
+          y: packedAnswer.optional(),
         }),
       ]),
     )
@@ -50,7 +53,7 @@ function hasEvenColumns({ x: _sparse, j: items, ...dense }: z.output<typeof colu
 /** Writes flights; `created` is the run's creation (ms since the epoch). */
 export function packFlights(flights: readonly Flight[], created: number): z.input<typeof packedFlights> {
   const extras = flights.flatMap((flight, at) => {
-    const extra = packExtra(flight);
+    const extra = packExtra(flight, created);
     return Object.keys(extra).length > 0 ? [[at, extra] as [number, typeof extra]] : [];
   });
   return {
@@ -70,12 +73,14 @@ export function packFlights(flights: readonly Flight[], created: number): z.inpu
   };
 }
 
-function packExtra(flight: Flight) {
+function packExtra(flight: Flight, created: number) {
   return {
     ...(flight.ending && { e: flight.ending }),
     ...(flight.error && { r: flight.error }),
     ...(flight.missingSince !== undefined && { m: flight.missingSince - flight.startedAt }),
     ...(flight.throttled && { t: 1 as const }),
+    ...(flight.prompt !== undefined && { q: flight.prompt }),
+    ...(flight.answer && { y: packAnswer(flight.answer, created) }),
   };
 }
 
@@ -104,6 +109,8 @@ export function unpackFlights(packed: z.output<typeof packedFlights>, created: n
       ...(extra?.r && { error: extra.r }),
       ...(extra?.m !== undefined && { missingSince: extra.m + startedAt }),
       ...(extra?.t && { throttled: true }),
+      ...(extra?.q !== undefined && { prompt: extra.q }),
+      ...(extra?.y && { answer: unpackAnswer(extra.y, created) }),
     };
   });
 }

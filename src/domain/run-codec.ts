@@ -4,6 +4,7 @@
  * Reading checks every field: a damaged record is told from a good one before anything is decided from it.
  */
 import * as z from 'zod';
+import { packDeletion, packedDeletion, packedMark, packMark, unpackDeletion, unpackMark } from './command-codec.ts';
 import { fromDistances, toDistances } from './distances.ts';
 import { packedFlights, packFlights, unpackFlights } from './flight-codec.ts';
 import { packedRunLimit, packRunLimit, unpackRunLimit } from './limits-codec.ts';
@@ -41,6 +42,7 @@ const packedDecision = z.tuple([
       i: z.array(z.int()).optional(), // items, each after the one before
       f: z.string().optional(),
       t: z.tuple([time, time]).optional(), // since creation
+      n: z.string().optional(),
     })
     .optional(),
 ]);
@@ -81,6 +83,8 @@ const packedRun = z.strictObject({
   B: z.array(packedBranch).optional(),
   Q: z.array(packedQueued).optional(),
   l: z.array(packedRunLimit).optional(),
+  H: z.array(packedMark).optional(),
+  X: packedDeletion.optional(),
   o: z
     .strictObject({
       kind: z.enum(['user', 'timeout', 'failFast', 'overlap']),
@@ -152,6 +156,8 @@ export function packRun(run: RunRecord): PackedRun {
     B: run.branches?.map(packBranch),
     Q: run.queued?.map((entry) => packQueued(entry, run.createdAt)),
     l: run.limits?.map((entry) => packRunLimit(entry, run.createdAt)),
+    H: run.marks?.map((mark) => packMark(mark, run.createdAt)),
+    X: run.deleted && packDeletion(run.deleted, run.createdAt),
     o: run.stop,
     F: run.firstBad,
     E: run.error,
@@ -222,6 +228,8 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     ...(packed.B && { branches: packed.B.map(unpackBranch) }),
     ...(packed.Q && { queued: packed.Q.map((entry) => unpackQueued(entry, created)) }),
     ...(packed.l && { limits: packed.l.map((entry) => unpackRunLimit(entry, created)) }),
+    ...(packed.H && { marks: packed.H.map((mark) => unpackMark(mark, created)) }),
+    ...(packed.X && { deleted: unpackDeletion(packed.X, created) }),
     ...(packed.o && {
       stop: { kind: packed.o.kind, at: packed.o.at, ...(packed.o.by !== undefined && { by: packed.o.by }) },
     }),
@@ -240,6 +248,7 @@ function packDecision(decision: Decision, created: number): z.input<typeof packe
     ...(decision.reason && { w: decision.reason }),
     ...(decision.error && { r: decision.error }),
     ...(decision.by !== undefined && { b: decision.by }),
+    ...(decision.note !== undefined && { n: decision.note }),
     ...(decision.items && { i: toDistances(decision.items) }),
     ...(decision.from !== undefined && { f: decision.from }),
     ...(decision.times && { t: [decision.times.startedAt - created, decision.times.endedAt - created] }),
@@ -266,6 +275,7 @@ function unpackDecision(packed: z.output<typeof packedDecision>, created: number
     ...(extra?.w && { reason: extra.w }),
     ...(extra?.r && { error: extra.r }),
     ...(extra?.b !== undefined && { by: extra.b }),
+    ...(extra?.n !== undefined && { note: extra.n }),
     ...(extra?.i && { items: fromDistances(extra.i) }),
     ...(extra?.f !== undefined && { from: extra.f }),
     ...(extra?.t && { times: { startedAt: extra.t[0] + created, endedAt: extra.t[1] + created } }),

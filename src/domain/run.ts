@@ -28,7 +28,7 @@ export interface ErrorInfo {
 }
 
 /** Why an attempt under way is being ended before its execution ended by itself. */
-export type EndReason = 'Stopped' | 'FailFast' | 'RunTimedOut' | 'TimedOut' | 'EngineError';
+export type EndReason = 'Stopped' | 'FailFast' | 'RunTimedOut' | 'TimedOut' | 'EngineError' | 'Marked';
 
 /**
  * An attempt in flight, or one that failed and waits for its next.
@@ -61,6 +61,45 @@ export interface Flight {
   readonly missingSince?: number;
   /** The last call for it was throttled. */
   readonly throttled?: boolean;
+  /** What an approval asks; such an attempt waits for an answer and has no execution. */
+  readonly prompt?: string;
+  /** The answer that an approval got. */
+  readonly answer?: ApprovalAnswer;
+}
+
+/** What a person or a system answered to an approval. */
+export interface ApprovalAnswer {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly approve: boolean;
+  /** Key of the stored output that an approval gives. @default null */
+  readonly output?: string;
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+/** The states that a user may give a node by hand. */
+export const MARK_STATES = ['SUCCEEDED', 'FAILED', 'SKIPPED'] as const;
+
+/** One of {@link MARK_STATES}. */
+export type MarkState = (typeof MARK_STATES)[number];
+
+/**
+ * Number of the attempt under which an output that was given by hand is stored: above all that are ever started, so that
+ * it is the last word on its node.
+ */
+export const MARKED_ATTEMPT = 99_999;
+
+/** What a user made of a node by hand: kept until nothing of the node is under way any more. */
+export interface NodeMark {
+  readonly node: number;
+  readonly state: MarkState;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Key of the stored output of a node that is marked SUCCEEDED. */
+  readonly output?: string;
+  readonly by?: string;
+  readonly note?: string;
 }
 
 /** Whether an attempt is under way: not one that failed and waits for the next. */
@@ -91,6 +130,8 @@ export interface Decision {
   readonly error?: ErrorInfo;
   /** Who asked for it. */
   readonly by?: string;
+  /** What they said about it. */
+  readonly note?: string;
   /** The run whose results these are, where a re-run took them over. */
   readonly from?: string;
   /** When a map that a re-run took over began and ended there (ms since the epoch). */
@@ -211,7 +252,11 @@ export interface RunRecord {
   readonly queued?: readonly QueuedNode[];
   /** Limits whose slots it holds, held or waits for; by name. */
   readonly limits?: readonly RunLimit[];
+  /** Nodes that users decided by hand, and of which something is still under way. */
+  readonly marks?: readonly NodeMark[];
   readonly stop?: StopOrder;
+  /** The order to delete it: from then on it is there for nobody but the passes that carry that out. */
+  readonly deleted?: { readonly at: number; readonly by?: string };
   /** The bad node that stands first in topological order, allowed failures and followers of failures apart. */
   readonly firstBad?: { readonly node: number; readonly error: ErrorInfo };
   /** What failed in the run itself (its output expression, a damaged record), not in a node. */
