@@ -92,6 +92,14 @@ describe('the scheduler function', () => {
     expect(counted).toEqual(['OwnEventDropped']);
   });
 
+  it('takes rings of limits and pipelines, and gives back those of nothing that there is', async () => {
+    const { batch, troubles } = await createScheduler();
+    const rings = [{ limit: 'engine/spark' }, { pipeline: 'p' }, { limit: 'spark' }, { limit: 5 }, { engine: 'spark' }];
+    const outcome = await batch(...rings.map((ring) => ({ kind: 'ring', ...ring })));
+    expect(outcome.batchItemFailures.map((failure) => failure.itemIdentifier)).toEqual(['m2', 'm3', 'm4']);
+    expect(troubles).toHaveLength(3);
+  });
+
   it('asks for bad messages again without harm to the good ones beside them', async () => {
     const { pass, troubles, batch, start } = await createScheduler();
     const run = await start();
@@ -128,10 +136,12 @@ describe('the scheduler function', () => {
   });
 
   it('rings what is due at a tick', async () => {
-    const { rung, handle, start } = await createScheduler();
+    const { pass, rung, handle, start } = await createScheduler();
     const run = await start();
+    await pass.limits.commitLimit({ name: 'engine/spark', rev: 1, holders: [], dueAt: NOW }, 0);
+    await pass.limits.commitLimit({ name: 'engine/later', rev: 1, holders: [], dueAt: NOW + 1 }, 0);
     rung.length = 0;
     await handle({ kind: 'tick' });
-    expect(rung).toEqual([`run ${run.id}`]);
+    expect(rung.toSorted()).toEqual(['limit engine/spark', `run ${run.id}`]);
   });
 });
