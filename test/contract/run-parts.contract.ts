@@ -129,6 +129,35 @@ export function describeRunParts(backend: string, open: () => Promise<RunStoreHa
         expect(await listed(2999)).toBe(3);
         expect(await listed(0)).toBe(1);
       });
+
+      it('copies results to another run, each to the place that it is given there', async () => {
+        const long = noise(600_000);
+        await store.putResult(run, result({ node: 1, attempt: 2, output: long }));
+        await store.putResult(run, result({ node: 2, item: 7, output: '{"item":7}' }));
+        await store.putResult(run, result({ node: 2, item: 8, output: '{"item":8}' }));
+        const failed = { ...result({ node: 3 }), status: 'FAILED' as const, error: { name: 'E', message: 'm' } };
+        await store.putResult(run, failed);
+        const other = { id: nextId(), nonce: 'hgfedcba' };
+        const copied = await store.copyResults(run, other, ({ node, item }) =>
+          item === 8 ? undefined : { node: node + 10, item, attempt: 0 },
+        );
+        expect(copied).toBe(3);
+        const list = await store.listResults(other);
+        expect(list).toEqual([
+          result({ node: 11, attempt: 0, output: long }),
+          result({ node: 12, item: 7, attempt: 0, output: '{"item":7}' }),
+          { ...failed, output: list[2]?.output, node: 13, attempt: 0 },
+        ]);
+        expect((await store.listResults(run)).length).toBe(4);
+      });
+
+      it('copies more results than a page or a batch holds', async () => {
+        const places = Array.from({ length: 60 }, (_, node) => node);
+        await Promise.all(places.map((node) => store.putResult(run, result({ node, output: noise(20_000) }))));
+        const other = { id: nextId(), nonce: 'hgfedcba' };
+        expect(await store.copyResults(run, other, (place) => place)).toBe(60);
+        expect(await store.listResults(other)).toEqual(await store.listResults(run));
+      });
     });
 
     describe('values', () => {

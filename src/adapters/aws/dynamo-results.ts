@@ -4,7 +4,7 @@ import type { AttemptResult } from '#domain/facts.ts';
 import type { Clock, RunKey, RunStore } from '#ports/index.ts';
 import { partExpiry } from './retention.ts';
 import { readRunPart } from './run-parts.ts';
-import { optionalTextFields, readText, storedTextFields, storeText } from './stored-text.ts';
+import { copyChunks, optionalTextFields, readText, storedTextFields, storeText } from './stored-text.ts';
 import type { Item, Table } from './table.ts';
 import { parseResultSortKey, resultPrefix, resultSortKey, runPartition } from './table-keys.ts';
 
@@ -28,7 +28,7 @@ const resultItem = z
 export function createDynamoResults(
   table: Table,
   clock: Clock,
-): Pick<RunStore, 'putResult' | 'readResult' | 'listResults'> {
+): Pick<RunStore, 'putResult' | 'readResult' | 'listResults' | 'copyResults'> {
   return {
     async putResult(run, result) {
       const item = await toResultItem(table, run, result, partExpiry(clock.now()));
@@ -56,7 +56,40 @@ export function createDynamoResults(
       }
       return results;
     },
+    async copyResults(from, to, placeOf) {
+      const pages = table.query({
+        expression: '#pk = :run AND begins_with(#sk, :prefix)',
+        values: { ':run': runPartition(from), ':prefix': resultPrefix() },
+      });
+      let copied = 0;
+      for await (const page of pages)
+        copied += await copyPage(table, page, { from, to, placeOf }, partExpiry(clock.now()));
+      return copied;
+    },
   };
+}
+
+interface Copying {
+  readonly from: RunKey;
+  readonly to: RunKey;
+  readonly placeOf: Parameters<RunStore['copyResults']>[2];
+}
+
+/** Copies a page of results as they are stored: what is compressed stays so, and pieces of long outputs go along. */
+async function copyPage(table: Table, page: readonly unknown[], copying: Copying, ttl: number): Promise<number> {
+  const { from, to, placeOf } = copying;
+  const pk = runPartition(to);
+  const items: Item[] = [];
+  for (const item of page) {
+    const stored = await readRunPart(from.id, 'a result', async () => resultItem.parse(item));
+    const place = placeOf(parseResultSortKey(stored.sk));
+    if (!place) continue;
+    const text = storedTextFields.safeParse(stored);
+    if (text.success) await copyChunks(table, runPartition(from), pk, text.data, ttl);
+    items.push({ ...stored, pk, sk: resultSortKey(place.node, place.attempt, place.item), ttl });
+  }
+  await table.putAll(items);
+  return items.length;
 }
 
 async function toResultItem(table: Table, run: RunKey, result: AttemptResult, expiry: number): Promise<Item> {

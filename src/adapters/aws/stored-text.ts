@@ -95,12 +95,34 @@ export async function readText(table: Table, partition: string, fields: StoredTe
   }
 }
 
+/**
+ * Copies the chunks of a text, if it has any, to another partition.
+ * @throws DamagedTextError
+ */
+export async function copyChunks(
+  table: Table,
+  from: string,
+  to: string,
+  fields: StoredTextFields,
+  expiry: number,
+): Promise<void> {
+  if (!('n' in fields)) return;
+  for (let at = 0; at < fields.n; at++) {
+    const z = await readChunk(table, from, fields, at);
+    await table.put({ pk: to, sk: chunkSortKey(fields.h, at), z, ttl: expiry });
+  }
+}
+
 async function readChunks(table: Table, partition: string, fields: { n: number; h: string }): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < fields.n; at++) {
-    const item = chunkItem.safeParse(await table.get({ pk: partition, sk: chunkSortKey(fields.h, at) }));
-    if (!item.success) throw new DamagedTextError(`chunk ${at} of a stored text is missing`, item.error);
-    chunks.push(item.data.z);
+    chunks.push(await readChunk(table, partition, fields, at));
   }
   return Buffer.concat(chunks);
+}
+
+async function readChunk(table: Table, partition: string, { h }: { readonly h: string }, at: number) {
+  const item = chunkItem.safeParse(await table.get({ pk: partition, sk: chunkSortKey(h, at) }));
+  if (!item.success) throw new DamagedTextError(`chunk ${at} of a stored text is missing`, item.error);
+  return item.data.z;
 }

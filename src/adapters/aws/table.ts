@@ -3,8 +3,17 @@
  * A lost condition is an answer here, not an error.
  */
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import pMap from 'p-map';
+import { type FailedEntry, sendBatch } from './batch-sending.ts';
 import type { ItemKey } from './table-keys.ts';
 
 /** An item to put: its key and any attributes. */
@@ -33,6 +42,8 @@ export interface Table {
   /** Reads an item, strongly consistent. */
   get(key: ItemKey): Promise<unknown>;
   put(item: Item): Promise<void>;
+  /** Puts any number of items, in no order; a failure may leave some of them put. */
+  putAll(items: readonly Item[]): Promise<void>;
   /** Puts an item if a condition holds; tells whether it did. */
   putIf(item: Item, condition: Condition): Promise<boolean>;
   /** Puts an item unless it is lost to another one, which is then given back. */
@@ -42,6 +53,11 @@ export interface Table {
   /** Items a page at a time; a page may be empty. */
   query(query: PartitionQuery): AsyncGenerator<readonly unknown[]>;
 }
+
+/** Items of one call, and calls at the same time. https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html */
+const BATCH_ITEMS = 25;
+const PARALLEL_BATCHES = 8;
+const BUSY = 'the table is too busy';
 
 /** Numbers are read as doubles, whatever stands there: a damaged item must fail in its reader, not in the client. */
 const UNMARSHALL = { wrapNumbers: Number };
@@ -80,6 +96,7 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
     async put(item) {
       await documents.send(new PutCommand({ TableName: tableName, Item: item }));
     },
+    putAll: (items) => putInBatches(documents, tableName, items),
     async putIf(item, condition) {
       return (await tryPut(item, condition, false)) === undefined;
     },
@@ -119,6 +136,23 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
       } while (start);
     },
   };
+}
+
+async function putInBatches(
+  documents: DynamoDBDocumentClient,
+  tableName: string,
+  items: readonly Item[],
+): Promise<void> {
+  const writeBatch = async (batch: readonly Item[]): Promise<FailedEntry<Item>[]> => {
+    const requests = batch.map((Item) => ({ PutRequest: { Item } }));
+    const answer = await documents.send(new BatchWriteCommand({ RequestItems: { [tableName]: requests } }));
+    const left = answer.UnprocessedItems?.[tableName] ?? [];
+    return left.flatMap(({ PutRequest }) => (PutRequest?.Item ? [{ entry: PutRequest.Item as Item, why: BUSY }] : []));
+  };
+  const batches = Array.from({ length: Math.ceil(items.length / BATCH_ITEMS) }, (_, at) =>
+    items.slice(at * BATCH_ITEMS, (at + 1) * BATCH_ITEMS),
+  );
+  await pMap(batches, (batch) => sendBatch('items', batch, writeBatch), { concurrency: PARALLEL_BATCHES });
 }
 
 function conditionInput({ expression, values }: Condition) {

@@ -56,6 +56,9 @@ function results() {
       ofNode.set(key, structuredClone(result));
       return result;
     },
+    async copyResults(from: RunKey, to: RunKey, placeOf: Parameters<RunStore['copyResults']>[2]) {
+      return copyAll(nodesOf(from), nodesOf(to), placeOf);
+    },
     async readResult(run: RunKey, node: number, attempt: number, item?: number) {
       return nodesOf(run).get(node)?.get(attemptKey(attempt, item));
     },
@@ -72,6 +75,26 @@ function results() {
       return last === -1 ? all : all.slice(0, last + 1);
     },
   };
+}
+
+/** Copies of results need no text of their own in memory: results never change. */
+function copyAll(
+  from: ReadonlyMap<number, ReadonlyMap<string, AttemptResult>>,
+  to: Map<number, Map<string, AttemptResult>>,
+  placeOf: Parameters<RunStore['copyResults']>[2],
+): number {
+  let copied = 0;
+  for (const ofNode of from.values()) {
+    for (const result of ofNode.values()) {
+      const { item: _before, ...rest } = result;
+      const place = placeOf(result);
+      if (!place) continue;
+      const { node, item, attempt } = place;
+      mapAt(to, node).set(attemptKey(attempt, item), { ...rest, node, attempt, ...(item !== undefined && { item }) });
+      copied += 1;
+    }
+  }
+  return copied;
 }
 
 function attemptKey(attempt: number, item?: number): string {
