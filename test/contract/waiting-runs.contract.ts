@@ -34,6 +34,8 @@ export function describeWaitingRuns(backend: string, open: () => Promise<LimitSt
       const rows = [sampleRow(), sampleRow({ priority: -7, since: 0, isByHand: true, taken: 0, wants: 500 })];
       await putAll(rows);
       expect(await store.listWaiting('pool/db', 10)).toEqual(rows);
+      await store.putWaiting({ ...sampleRow({ limit: 'pool/other' }), isByHand: false });
+      expect((await store.listWaiting('pool/other', 1))[0]).not.toHaveProperty('isByHand');
     });
 
     it('stands by pipeline, then by priority, then by age', async () => {

@@ -26,6 +26,8 @@ export interface Operation {
   readonly fail: (error: unknown) => void;
 }
 
+/** What answers `conflict` where it comes again after its answer was lost. */
+const COMMITS: ReadonlySet<string> = new Set(['runs.commitRun', 'limits.commitLimit']);
 /** Operations that a runaway pass would need a bug for. */
 const MOST_OPERATIONS = 20_000;
 
@@ -127,7 +129,7 @@ export class Operations {
         await this.finish({ ...operation, effect: async () => failedAnswer(operation.label) });
         return;
       case 'doubt': {
-        const isCommit = operation.label === 'runs.commitRun';
+        const isCommit = COMMITS.has(operation.label);
         if (isCommit) await this.takeEffect(operation);
         await this.finish(isCommit ? { ...operation, effect: async () => 'conflict' } : operation);
         return;

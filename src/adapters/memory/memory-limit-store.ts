@@ -55,7 +55,8 @@ function rows(
       waiting.set(row.limit, ofLimit);
       const known = ofLimit.get(placeKey(row));
       if (known?.nonce === row.nonce && known.rev > row.rev) return;
-      ofLimit.set(placeKey(row), structuredClone(row));
+      const { isByHand, ...rest } = row;
+      ofLimit.set(placeKey(row), { ...rest, ...(isByHand && { isByHand }) });
     },
     async removeWaiting(row) {
       const known = waiting.get(row.limit)?.get(placeKey(row));
