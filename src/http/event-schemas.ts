@@ -54,6 +54,17 @@ export const pipelineChangedSchema = z.strictObject({
   version: z.int(),
 });
 
+/** `EngineChanged`: an engine was put, drained or removed, fell silent, or came back. A higher `rev` is newer. */
+export const engineChangedSchema = z.strictObject({
+  ...head,
+  engine: z.string(),
+  generation: z.int(),
+  rev: z.int(),
+  status: z.enum(['Available', 'Draining', 'Unavailable', 'Removed']),
+  reason: z.enum(['Ready', 'Drained', 'HeartbeatMissed', 'StateMachineGone', 'Removed']),
+  message: z.string(),
+});
+
 /** `RunChanged`: a run's state changed, or its nodes where the pipeline says `events: nodes`. */
 export const runChangedSchema = z.strictObject({
   ...head,
@@ -75,5 +86,6 @@ export const EVENT_SCHEMAS = {
   StopRequested: stopRequestedSchema,
   RunRejected: runRejectedSchema,
   PipelineChanged: pipelineChangedSchema,
+  EngineChanged: engineChangedSchema,
   RunChanged: runChangedSchema,
 } as const;

@@ -46,7 +46,7 @@ export interface Answer {
 
 /** A route. */
 export interface Route<Q extends QueryParameters = QueryParameters> {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** `/v1/runs/{runId}`; a part in braces matches any one segment. */
   readonly path: string;
   readonly operationId: string;

@@ -1,4 +1,12 @@
 import { pauseRunRoute, resumeRunRoute, stopRunRoute } from './control-routes.ts';
+import {
+  drainEngineRoute,
+  getEngineRoute,
+  heartbeatEngineRoute,
+  listEnginesRoute,
+  putEngineRoute,
+  removeEngineRoute,
+} from './engine-routes.ts';
 import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
 import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
 import {
@@ -8,6 +16,7 @@ import {
   putPipelineRoute,
   validateRoute,
 } from './pipeline-routes.ts';
+import { getPoolRoute, listPoolsRoute, putPoolRoute } from './pool-routes.ts';
 import type { Route } from './route.ts';
 import { getRunOutputRoute, getRunRoute, listRunsRoute, startRunRoute } from './run-routes.ts';
 import { explainRoute, getHistoryRoute } from './story-routes.ts';
@@ -34,6 +43,15 @@ export const ROUTES: readonly Route[] = [
   stopRunRoute,
   pauseRunRoute,
   resumeRunRoute,
+  putEngineRoute,
+  getEngineRoute,
+  removeEngineRoute,
+  listEnginesRoute,
+  drainEngineRoute,
+  heartbeatEngineRoute,
+  putPoolRoute,
+  getPoolRoute,
+  listPoolsRoute,
   healthRoute,
   openApiRoute(() => ROUTES),
 ];

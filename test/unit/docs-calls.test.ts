@@ -34,7 +34,7 @@ describe('events', () => {
     expect(needed).toEqual(schema.required);
   });
 
-  it.each(['RunRejected', 'RunChanged', 'PipelineChanged'] as const)('%s names its fields', (type) => {
+  it.each(['RunRejected', 'RunChanged', 'PipelineChanged', 'EngineChanged'] as const)('%s names its fields', (type) => {
     const section = eventsPage.text.split(`\n## ${type}\n`)[1]?.split('\n## ')[0] ?? '';
     const fields = Object.keys(EVENT_SCHEMAS[type].shape).filter(
       (field) => field !== 'schemaVersion' && field !== 'hops',
