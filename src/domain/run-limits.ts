@@ -112,7 +112,7 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
   // Counted anew: a start of this step may have been taken back, or its attempt may have ended without an execution.
   const inUse = countInUse(draft, limit);
   const told = draft.facts.told?.get(limit);
-  const row = told && 'row' in told ? told.row : before?.row;
+  const row = told ? told.row : before?.row;
   const fact = draft.facts.limits?.get(limit);
   const waits = slots.need > 0 && !isRunOver(draft.state) && draft.state !== 'PAUSED';
   return {

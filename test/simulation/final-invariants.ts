@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRunOver, type ParentAttempt, type RunRecord } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
 import { attemptOf, seenIn } from './invariants.ts';
+import { checkLimitsFinally } from './limit-invariants.ts';
 import { decisionsOf } from './reason-invariants.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
@@ -12,6 +13,7 @@ export async function checkFinally(world: World): Promise<void> {
   checkExecutions(world);
   for (const name of world.trace.inputs.keys()) checkInput(world, name);
   for (const run of world.runs.all()) await checkRun(world, run);
+  checkLimitsFinally(world);
 }
 
 async function checkRun(world: World, run: RunRecord): Promise<void> {

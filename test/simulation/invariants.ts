@@ -2,9 +2,10 @@
 import { flightKey } from '#domain/draft.ts';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import { isTerminal, statusOf } from '#domain/node-status.ts';
-import { isRunOver, type RunRecord } from '#domain/run.ts';
+import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { PackedRun } from '#domain/run-codec.ts';
 import { require } from './invariant-error.ts';
+import { checkLimits, waitsForLimits } from './limit-invariants.ts';
 import { checkReasons } from './reason-invariants.ts';
 import type { World } from './world.ts';
 
@@ -57,6 +58,7 @@ export function checkNow(world: World): void {
   const seen = worldSeen(world);
   require(world, world.runs.text(world.run?.id ?? '') !== undefined, () => 'the run is gone');
   for (const id of world.runs.ids()) checkCommitted(world, id);
+  checkLimits(world);
   const { starts, events } = world.trace;
   for (; seen.starts < starts.length; seen.starts++) checkStart(world, starts[seen.starts] as Start);
   for (; seen.events < events.length; seen.events++) {
@@ -101,21 +103,25 @@ function checkStates(world: World, run: RunRecord): void {
     if (isRunOver(run.state)) require(world, standing !== 'open', () => `run over, node ${node} ${state}`);
     // A map in progress has the flights of its items, or none while its next ones wait.
     if (letter === 'm') return;
-    const hasFlight = state === 'RUNNING' || state === 'RETRY_WAIT';
+    // One that waits for a slot after its first attempt has the flight that counts its attempts.
+    const isQueuedAgain = run.flights.some((flight) => flight.node === node && flight.phase === 'queued');
+    const hasFlight = state === 'RUNNING' || state === 'RETRY_WAIT' || (state === 'QUEUED' && isQueuedAgain);
     require(world, flying.has(node) === hasFlight, () => `node ${node} is ${state}, its flight says otherwise`);
   });
   const isFinal = isRunOver(run.state) && run.announced.state === run.state;
   // A paused run with nothing under way waits for a user alone, and costs nothing.
   const sleeps = run.state === 'PAUSED' && run.announced.state === run.state;
-  const isAsleep = sleeps && run.flights.every(({ phase }) => phase === 'retry');
-  require(world, isFinal || isAsleep || run.dueAt !== undefined, () => `unfinished, and not due (${run.state})`);
+  const isAsleep = sleeps && !run.flights.some(isUnderWay);
+  const waits = run.announced.state === run.state && waitsForLimits(world, run);
+  require(world, isFinal || isAsleep || waits || run.dueAt !== undefined, () =>
+    `unfinished, and not due (${run.state})`);
 }
 
 /** Due early, never late: what has to be looked at, looked after or published is so in time. */
 function checkDue(world: World, run: RunRecord): void {
   const due = run.dueAt ?? Number.POSITIVE_INFINITY;
   for (const flight of run.flights) {
-    if (run.state === 'PAUSED' && flight.phase === 'retry') continue;
+    if (flight.phase === 'queued' || (run.state === 'PAUSED' && flight.phase === 'retry')) continue;
     require(world, due <= flight.pollAt, () =>
       `due ${due - flight.pollAt} ms after node ${flight.node} has to be looked at`);
   }

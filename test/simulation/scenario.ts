@@ -42,6 +42,8 @@ export interface Scenario {
   readonly engineGone?: { readonly fromMs: number; readonly toMs: number };
   /** Engines beside `lambda`, and when each is registered (ms after the run's creation). */
   readonly otherEngines?: readonly (readonly [string, number])[];
+  /** Slots of engines, pools and active runs, by the limit's name, from the beginning. */
+  readonly slots?: readonly (readonly [string, number])[];
   /** Bounds of the installation that differ from its defaults. */
   readonly options?: Partial<StepOptions>;
   readonly evaluator?: Evaluator;
@@ -65,15 +67,34 @@ export interface Trace {
   invocations: number;
 }
 
+/** Engines of a scenario that are there all the time: they are built in. */
+export function builtInEngines({ engineAtMs = 0, engineGone, otherEngines = [] }: Scenario): string[] {
+  const others = otherEngines.flatMap(([name, atMs]) => (atMs === 0 ? [name] : []));
+  return engineAtMs > 0 || engineGone ? others : ['lambda', ...others];
+}
+
+/** What one does who registers engines and takes them away. */
+function enginesOf({ engineAtMs = 0, engineGone, otherEngines = [] }: Scenario): UserAct[] {
+  const lambda = { kind: 'engine', name: 'lambda' } as const;
+  const acts: UserAct[] = otherEngines.flatMap(([name, atMs]) => (atMs > 0 ? [{ kind: 'engine', name, atMs }] : []));
+  if (engineAtMs > 0 || engineGone) acts.push({ ...lambda, atMs: engineAtMs });
+  if (engineGone) {
+    acts.push({ ...lambda, atMs: engineGone.fromMs, isGone: true }, { ...lambda, atMs: engineGone.toMs });
+  }
+  return acts.sort((a, b) => a.atMs - b.atMs);
+}
+
 /**
  * What the users of a scenario do: one stops the run, one pauses it and goes on with it, and whoever else there is.
  * @param onRevision told of every definition that one of them puts
  */
 export function actsOf(
-  { stopAtMs, pauses = [], users = [] }: Scenario,
+  scenario: Scenario,
   onRevision: (definition: PipelineDefinition, revision: string) => void,
 ): UserAct[][] {
+  const { stopAtMs, pauses = [], users = [] } = scenario;
   const all: UserAct[][] = [
+    enginesOf(scenario),
     stopAtMs === undefined ? [] : [{ atMs: stopAtMs, kind: 'stop' }],
     pauses.flatMap(({ fromMs, toMs }) => [
       { atMs: fromMs, kind: 'pause' as const },

@@ -3,6 +3,8 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import type { UserCommand } from '#domain/facts.ts';
 import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
+import { putEngine, removeEngine } from '#scheduler/engines.ts';
+import { putPool } from '#scheduler/pools.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { startRun } from '#scheduler/start-run.ts';
 import type { World } from './world.ts';
@@ -15,6 +17,9 @@ export type UserAct = { readonly atMs: number } & (
       readonly run?: number;
     }
   | { readonly kind: 'start'; readonly pipeline: string; readonly key: string }
+  /** Registers an engine, with a limit of attempts or without; takes it away where `isGone`. */
+  | { readonly kind: 'engine'; readonly name: string; readonly slots?: number; readonly isGone?: boolean }
+  | { readonly kind: 'pool'; readonly name: string; readonly slots: number }
   | { readonly kind: 'put'; readonly definition: PipelineDefinition; readonly revision: string }
 );
 
@@ -27,6 +32,16 @@ interface User {
 
 /** How soon a client asks again (ms). */
 const AGAIN_MS = 1_000;
+
+function changeEngine(deps: PassDeps, { name, slots, isGone }: UserAct & { readonly kind: 'engine' }) {
+  if (isGone) return removeEngine(deps, name);
+  return putEngine(deps, name, { stateMachineArn: machineArn(name), maxConcurrent: slots, labels: [] });
+}
+
+/** The state machine of an engine of a world. */
+export function machineArn(engine: string): string {
+  return `arn:aws:states:us-east-1:000000000000:stateMachine:${engine}`;
+}
 
 export class Users {
   /** When a user was told that a run will stop, by its id. */
@@ -87,6 +102,10 @@ export class Users {
           trigger: { type: 'api' },
         });
         return true;
+      case 'engine':
+        return (await changeEngine(deps, act)).kind !== 'busy';
+      case 'pool':
+        return (await putPool(deps, act.name, act.slots)).kind !== 'busy';
       case 'put':
         return (await putPipeline(deps, act)).kind !== 'busy';
       default: {

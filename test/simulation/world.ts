@@ -15,8 +15,9 @@ import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
-import type { EngineFact } from '#domain/facts.ts';
+
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
+import { type LimitRecord, newLimit, parseLimitName } from '#domain/limit.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { BusEvent, Evaluator, Memo, Payloads, PipelineStore } from '#ports/index.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
@@ -31,9 +32,9 @@ import { checkNow } from './invariants.ts';
 import { Mailbox, type Message } from './mailbox.ts';
 import { newRun } from './new-run.ts';
 import { type Invocation, type Operation, Operations } from './operations.ts';
-import { actsOf, type Scenario, type Script, type Trace } from './scenario.ts';
+import { actsOf, builtInEngines, type Scenario, type Script, type Trace } from './scenario.ts';
 import { settle } from './settle.ts';
-import { Users } from './users.ts';
+import { machineArn, Users } from './users.ts';
 import { createWatchedRuns } from './watched-runs.ts';
 
 export type { Faults } from './faults.ts';
@@ -49,8 +50,6 @@ const BATCH_SIZE = 10;
 const CONCURRENCY = 3;
 /** How long a call takes at most to take effect, unless it is frozen (ms). */
 const LATENCY_MS = 400;
-
-const MACHINES = 'arn:aws:states:us-east-1:000000000000:stateMachine';
 
 export class World {
   now = 1_800_000_000_000;
@@ -78,6 +77,8 @@ export class World {
   readonly options: StepOptions;
   run: RunRecord | undefined;
   ticks = 0;
+  /** Most slots that each limit of the scenario ever had. */
+  readonly mostSlots: Map<string, number>;
   private readonly mailbox: Mailbox;
   private readonly operations: Operations;
   private readonly flaky;
@@ -93,6 +94,7 @@ export class World {
     this.memo = scenario.memo ?? createMemoryMemo();
     this.payloads = scenario.payloads ?? createMemoryPayloads();
     this.faults = faults;
+    this.mostSlots = new Map(scenario.slots);
     this.pipeline = this.compile(scenario.definition, 'rev1');
     this.users = new Users(
       this,
@@ -120,6 +122,7 @@ export class World {
   async play(maxTicks = (60 * TICK_MS) / this.options.tickMs): Promise<void> {
     const { definition, children = [] } = this.scenario;
     for (const one of [definition, ...children]) await this.putPipeline(one);
+    for (const [name, slots] of this.scenario.slots ?? []) await this.limits.commitLimit(limitOf(name, slots), 0);
     this.run = newRun(this.pipeline, this.now);
     await this.runs.putValue(this.run, 'input', '{}');
     await this.runs.createRun(this.run);
@@ -171,6 +174,7 @@ export class World {
   private isQuiet(): boolean {
     if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
     if (this.users.isBusy() || this.ends.length > 0) return false;
+    if ([...this.limits.stored.values()].some(({ dueAt }) => dueAt !== undefined)) return false;
     return this.runs.all().every((run) => run.dueAt === undefined);
   }
 
@@ -275,19 +279,10 @@ export class World {
       evaluator: gate('evaluator', this.scenario.evaluator ?? NO_EVALUATOR),
       clock: { now: () => this.now + skew },
       ids: this.ids,
-      engines: this.enginesNow(),
+      engines: new Map(builtInEngines(this.scenario).map((name) => [name, { stateMachineArn: machineArn(name) }])),
       installation: 'sim',
       options: this.options,
     });
-  }
-
-  private enginesNow(): ReadonlyMap<string, EngineFact> {
-    const { engineAtMs = 0, engineGone, otherEngines = [] } = this.scenario;
-    const after = this.now - this.beganAt;
-    const isGone = engineGone && after >= engineGone.fromMs && after < engineGone.toMs;
-    const names = otherEngines.flatMap(([name, atMs]) => (after >= atMs ? [name] : []));
-    if (after >= engineAtMs && !isGone) names.push('lambda');
-    return new Map(names.map((name) => [name, { stateMachineArn: `${MACHINES}:${name}` }]));
   }
 
   /** After an operation took effect. */
@@ -314,6 +309,15 @@ export class World {
       this.scenario.script?.(node, attempt, item, payload, this.runs.latest(run)) ?? DEFAULT_SCRIPT;
     this.ends.push({ at: this.now + durationMs, execution, end });
   }
+}
+
+/** A limit that is there from the beginning. */
+function limitOf(name: string, slots: number): LimitRecord {
+  const limit = { ...newLimit(name, slots), rev: 1 };
+  const { kind, name: engine } = parseLimitName(name);
+  if (kind !== 'engine') return limit;
+  const registered = { generation: 1, stateMachineArn: machineArn(engine), labels: [], updatedAt: 0 };
+  return { ...limit, engine: registered, generations: 1, toldStatus: 'Available' };
 }
 
 const DEFAULT_SCRIPT: Script = { durationMs: 1_000, end: { status: 'SUCCEEDED', output: '{}' } };
