@@ -55,6 +55,10 @@ function measuringTable(kind: string, written: Map<string, Written>): Table {
   return {
     get: async () => undefined,
     put: async (item) => note(item),
+    putAll: async (items) => items.forEach(note),
+    async putAll(items) {
+      for (const item of items) note(item);
+    },
     async putIf(item) {
       note(item);
       return true;
