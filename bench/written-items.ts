@@ -56,9 +56,6 @@ function measuringTable(kind: string, written: Map<string, Written>): Table {
     get: async () => undefined,
     put: async (item) => note(item),
     putAll: async (items) => items.forEach(note),
-    async putAll(items) {
-      for (const item of items) note(item);
-    },
     async putIf(item) {
       note(item);
       return true;
