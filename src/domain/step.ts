@@ -4,7 +4,8 @@
  * step that decided it; the outcome does not depend on the order of the facts.
  */
 import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd } from './attempts.ts';
-import { applyPause } from './control.ts';
+import { applyApproval } from './approvals.ts';
+import { applyDeletion, applyMark, applyPause } from './control.ts';
 import {
   DEFAULT_STEP_OPTIONS,
   type Draft,
@@ -21,6 +22,7 @@ import { type Command, evaluationKey, type Facts, type LimitFact, type Wanted } 
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import type { Json } from './json.ts';
 import { closeMap } from './maps.ts';
+import { settleMarks } from './marks.ts';
 import { byteOf, isTerminal, statusOf } from './node-status.ts';
 import type { Reason } from './reasons.ts';
 import {
@@ -64,6 +66,10 @@ export interface StepResult {
   readonly unfolded: number;
   /** Lists of maps, by the keys under which they have to be stored before the commit. */
   readonly lists: ReadonlyMap<string, readonly Json[]>;
+  /** JSON texts by the keys under which they have to be stored before the commit. */
+  readonly values: ReadonlyMap<string, string>;
+  /** The command took effect. */
+  readonly taken: boolean;
   /** The run's output, decided in this step. */
   readonly output?: Json;
 }
@@ -88,11 +94,15 @@ export function step(
 ): StepResult {
   const draft = toDraft(pipeline, run, facts, clock, options);
   let output: Json | undefined;
+  applyDeletion(draft);
   if (!isRunOver(run.state)) {
-    if (run.state === 'QUEUED' && facts.command?.kind !== 'stop') begin(draft);
+    if (run.state === 'QUEUED' && facts.command?.kind !== 'stop' && !draft.deleted) begin(draft);
     for (const result of facts.results ?? []) applyResult(draft, result);
     for (const observation of facts.observations ?? []) applyObservation(draft, observation);
     for (const answer of facts.answers ?? []) applyAnswer(draft, answer);
+    applyApproval(draft);
+    applyMark(draft);
+    settleMarks(draft);
     applyDeadlines(draft);
     orderStop(draft);
     orderFailFast(draft);
@@ -117,7 +127,7 @@ function begin(draft: Draft): void {
     const fact = limitFact(draft, limit);
     if (!fact) return;
     const slots = slotsOf(draft, limit);
-    if (slots.spare <= 0 && fact.status !== 'missing') {
+    if (slots.spare <= 0) {
       awaitTurn(draft, slots, fact);
       return;
     }
@@ -147,8 +157,9 @@ function orderStop(draft: Draft): void {
   if (draft.stop || isSettled(draft)) return;
   const deadline = runDeadlineOf(draft.pipeline, draft.before);
   const { command } = draft.facts;
-  if (command?.kind === 'stop') {
-    draft.stop = { kind: 'user', at: draft.now, ...(command.by !== undefined && { by: command.by }) };
+  const by = command?.kind === 'stop' ? command.by : draft.deleted?.by;
+  if (command?.kind === 'stop' || draft.deleted) {
+    draft.stop = { kind: 'user', at: draft.now, ...(by !== undefined && { by }) };
   } else if (deadline !== undefined && draft.now >= deadline) draft.stop = { kind: 'timeout', at: draft.now };
 }
 
@@ -163,14 +174,15 @@ function carryOutStop(draft: Draft, stop: StopOrder): void {
   decideRun(draft, 'STOPPING', reason, stop.by);
   takeBackStarts(draft, stop);
   for (const flight of [...draft.flights.values()]) {
-    if (isCleanup(draft, flight.node)) continue;
+    if (isCleanup(draft, flight.node) || draft.marks.has(flight.node)) continue;
     if (!isUnderWay(flight)) {
       endFlight(draft, flight);
       if (flight.item !== undefined) decideItem(draft, flight, stopCode(stop));
     } else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
   }
   for (const node of draft.pipeline.nodes) {
-    if (node.cleanup || statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
+    if (node.cleanup || draft.marks.has(node.index)) continue;
+    if (statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
     if (draft.maps.has(node.index)) closeMap(draft, node.index);
     else if (!draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
   }
@@ -247,13 +259,14 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
     : draft.before.announced;
   const owes = announced.state !== draft.state || (draft.changed && saysNodes(draft.pipeline));
   const limits = settleLimits(draft);
-  const dueAt = decideDueAt(draft, owes || owesLimits(limits));
+  const isLeaving = draft.deleted !== undefined && isRunOver(draft.state);
+  const dueAt = decideDueAt(draft, owes || owesLimits(limits) || isLeaving);
   const isAnnounced = draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline));
   const acknowledged = isAnnounced || draft.hasAcknowledged;
-  const { commands, wanted, again, unfolded } = draft;
+  const { commands, wanted, again, unfolded, values, taken } = draft;
   const unread = [...draft.unread];
   const lists = new Map([...draft.lists].map(([node, list]) => [(draft.maps.get(node) as MapState).list, list]));
-  const result = { commands, wanted, unread, again, unfolded, lists };
+  const result = { commands, wanted, unread, again, unfolded, lists, values, taken };
   if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
   return { ...result, run: toRecord(draft, announced, dueAt, limits), ...(output !== undefined && { output }) };
 }
@@ -269,7 +282,7 @@ function toRecord(
   dueAt: number | undefined,
   limits: readonly RunLimit[],
 ): RunRecord {
-  const { dueAt: _past, queued: _waited, limits: _settled, ...before } = draft.before;
+  const { dueAt: _past, queued: _waited, limits: _settled, marks: _decided, ...before } = draft.before;
   // An acknowledgement alone changes nothing that anybody was told about, so it takes no revision number of its own.
   const acknowledgedOnly = !draft.changed && (draft.facts.announced === true || draft.hasAcknowledged);
   const hasMoved = draft.state !== before.state;
@@ -289,7 +302,9 @@ function toRecord(
     ...(draft.branches.size > 0 && { branches: toChoices(draft) }),
     ...(draft.queued.size > 0 && { queued: [...draft.queued.values()] }),
     ...(limits.length > 0 && { limits }),
+    ...(draft.marks.size > 0 && { marks: [...draft.marks.values()] }),
     ...(draft.stop && { stop: draft.stop }),
+    ...(draft.deleted && { deleted: draft.deleted }),
     ...(draft.firstBad && { firstBad: draft.firstBad }),
     ...(draft.error && { error: draft.error }),
     decisions: [...before.decisions, ...settledDecisions(draft)],

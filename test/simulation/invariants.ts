@@ -141,7 +141,8 @@ function checkChange(world: World, before: RunRecord, run: RunRecord): void {
   for (const flight of run.flights) {
     const known = before.flights.find((other) => flightKey(other) === flightKey(flight));
     require(world, !known || flight.attempt >= known.attempt, () => `node ${flight.node} went back an attempt`);
-    require(world, !run.stop || known?.attempt === flight.attempt, () => {
+    const isCleanup = world.pipelineOf(run).nodes[flight.node]?.cleanup === true;
+    require(world, !run.stop || isCleanup || known?.attempt === flight.attempt, () => {
       return `attempt of node ${flight.node} decided together with a stop or after it`;
     });
     require(world, run.state !== 'PAUSED' || known?.attempt === flight.attempt, () => {
