@@ -5,13 +5,17 @@
  *
  * E1 An engine of a name that is registered after a removal has another generation.
  * E2 A report (heartbeat) that changes nothing is written at most three times a period.
- * E3 Silence is told once: `updatedAt` is not before it from then on.
  */
 import { canonicalJson, type Json, type JsonObject } from './json.ts';
-import { type EngineState, engineStatus, type LimitRecord, limitName, silentAt } from './limit.ts';
-
-/** How often a state machine that was gone is looked for again (ms). */
-export const MACHINE_CHECK_MS = 15 * 60_000;
+import {
+  type EngineState,
+  engineStatus,
+  type LimitRecord,
+  limitName,
+  machineLookAt,
+  newLimit,
+  noteStatus,
+} from './limit.ts';
 
 /** Reports of a period that are written where nothing else changes. */
 const REPORTS_PER_PERIOD = 3;
@@ -43,7 +47,7 @@ export function registerEngine(
   wanted: EngineRegistration,
   now: number,
 ): EngineChange {
-  const limit = before ?? emptyLimit(limitName('engine', name));
+  const limit = before ?? newLimit(limitName('engine', name), undefined);
   const known = limit.engine;
   if (known && isAsWanted(limit, known, wanted, now)) return reportEngine(limit, known, now);
   const { stateMachineArn, maxConcurrent, labels, paramsSchema, heartbeatSeconds } = wanted;
@@ -111,28 +115,9 @@ export function reportEngine(limit: LimitRecord, engine: EngineState, now: numbe
   return { kind: 'reported', limit: { ...limit, engine: reported } };
 }
 
-/** When an engine has to be looked at though nobody did anything (ms since the epoch); never: infinity. */
-export function engineLookAt(engine: EngineState): number {
-  const silence = isSilenceTold(engine) ? Number.POSITIVE_INFINITY : silentAt(engine);
-  const machine = engine.trouble === undefined ? Number.POSITIVE_INFINITY : engine.updatedAt + MACHINE_CHECK_MS;
-  return Math.min(silence, machine);
-}
-
-function isSilenceTold(engine: EngineState): boolean {
-  return engine.updatedAt >= silentAt(engine);
-}
-
-/** Takes in that the owner of an engine is silent; nothing where it is not, or where that was told. */
-export function noteSilence(limit: LimitRecord, now: number): LimitRecord | undefined {
-  const { engine } = limit;
-  if (!engine || now < silentAt(engine) || isSilenceTold(engine)) return undefined;
-  const lastHeartbeatAt = engine.lastHeartbeatAt ?? engine.updatedAt;
-  return toldToAll({ ...limit, engine: { ...engine, lastHeartbeatAt, updatedAt: now } }, now);
-}
-
 /** Whether it is time to look for the state machine of an engine again. */
-export function isMachineDue({ trouble, updatedAt }: EngineState, now: number): boolean {
-  return trouble !== undefined && now >= updatedAt + MACHINE_CHECK_MS;
+export function isMachineDue(engine: EngineState, now: number): boolean {
+  return now >= machineLookAt(engine);
 }
 
 /** Takes in that the state machine of an engine is gone; nothing where that is known, or the engine has another one. */
@@ -150,17 +135,12 @@ export function noteMachine(limit: LimitRecord, engine: EngineState, isThere: bo
   return toldToAll({ ...limit, engine: { ...rest, updatedAt: now } }, now);
 }
 
-/** A limit that nobody holds or has set yet; revision number 0. */
-export function emptyLimit(name: string): LimitRecord {
-  return { name, rev: 0, holders: [] };
-}
-
 function hasOtherStatus(before: EngineState, after: EngineState, now: number): boolean {
   return engineStatus(before, now).reason !== engineStatus(after, now).reason;
 }
 
 function toldToAll(limit: LimitRecord, now: number): LimitRecord {
-  return { ...dueNow(limit, now), ringsWaiting: true, tellsPipelines: true };
+  return { ...noteStatus(dueNow(limit, now), now), ringsWaiting: true, tellsPipelines: true };
 }
 
 /** A limit that has to be looked at, as there may be slots to grant. */

@@ -15,6 +15,9 @@ export const LIMIT_SCHEMA_VERSION = 1;
 /** Most slots of a limit. */
 export const MAX_SLOTS = 1000;
 
+/** How often a state machine that is gone is looked for (ms). */
+export const MACHINE_CHECK_MS = 15 * 60_000;
+
 /** What a limit limits. */
 export const LIMIT_KINDS = ['engine', 'pool', 'pipeline'] as const;
 
@@ -144,7 +147,8 @@ export function limitDueAt(limit: LimitRecord, now: number, tickMs: number): num
     limit.engine && engineStatus(limit.engine, now).status !== 'Unavailable'
       ? silentAt(limit.engine)
       : Number.POSITIVE_INFINITY;
-  const exact = Math.min(hasWork ? now + tickMs : Number.POSITIVE_INFINITY, silent);
+  const machine = limit.engine ? machineLookAt(limit.engine) : Number.POSITIVE_INFINITY;
+  const exact = Math.min(hasWork ? now + tickMs : Number.POSITIVE_INFINITY, silent, machine);
   if (!Number.isFinite(exact)) return undefined;
   const wanted = Math.floor(exact / tickMs) * tickMs;
   return limit.dueAt !== undefined && limit.dueAt > now && limit.dueAt < wanted ? limit.dueAt : wanted;
@@ -196,6 +200,11 @@ export type EngineReason = 'Ready' | 'Drained' | 'HeartbeatMissed' | 'StateMachi
 export function silentAt({ heartbeatSeconds, lastHeartbeatAt, updatedAt }: EngineState): number {
   if (heartbeatSeconds === undefined) return Number.POSITIVE_INFINITY;
   return (lastHeartbeatAt ?? updatedAt) + heartbeatSeconds * 1000;
+}
+
+/** When the state machine of an engine, which was gone, is looked for again (ms since the epoch); else never. */
+export function machineLookAt({ trouble, updatedAt }: EngineState): number {
+  return trouble === undefined ? Number.POSITIVE_INFINITY : updatedAt + MACHINE_CHECK_MS;
 }
 
 /**

@@ -10,7 +10,6 @@ import {
   isMachineDue,
   noteMachine,
   noteMissingMachine,
-  noteSilence,
   registerEngine,
   reportEngine,
   unregisterEngine,
@@ -76,23 +75,27 @@ export async function reportMissingMachine(deps: EngineDeps, name: string, state
   });
 }
 
-/**
- * What a look at an engine, due by `engineLookAt`, makes of its limit: that its owner is silent, that its state machine
- * is back or still gone. The caller commits it; nothing where all is as it was.
- */
-export async function lookAtEngine(
-  deps: Pick<PassDeps, 'executions' | 'clock'>,
-  limit: LimitRecord,
-): Promise<LimitRecord | undefined> {
-  const next = noteSilence(limit, deps.clock.now()) ?? limit;
-  const { engine } = next;
-  if (!engine || !isMachineDue(engine, deps.clock.now())) return next === limit ? undefined : next;
-  const seen = await deps.executions.findMachine(engine.stateMachineArn);
-  return noteMachine(next, engine, seen.kind === 'there', deps.clock.now());
+/** Looks for a state machine that was gone, when it is time: its engine takes work again once it is back. */
+export async function lookForMachine(
+  deps: EngineDeps & Pick<PassDeps, 'executions'>,
+  { name, engine: known }: LimitRecord,
+): Promise<void> {
+  if (!known || !isMachineDue(known, deps.clock.now())) return;
+  const { kind } = await deps.executions.findMachine(known.stateMachineArn);
+  await changeEngine(deps, parseLimitName(name).name, (limit, engine, now) => {
+    const isSame = engine.stateMachineArn === known.stateMachineArn && isMachineDue(engine, now);
+    if (!isSame) return { kind: 'unchanged', limit };
+    const isThere = kind === 'there';
+    return { kind: isThere ? 'changed' : 'reported', limit: noteMachine(limit, engine, isThere, now) };
+  });
 }
 
-/** The event that says how an engine stands after a commit of its limit. */
-export function engineChanged(limit: LimitRecord, now: number, source: BusEvent['source']): BusEvent {
+/** Says on the bus that an engine changed its status by itself: its owner fell silent. */
+export async function announceEngine(deps: Pick<PassDeps, 'bus' | 'clock'>, limit: LimitRecord): Promise<void> {
+  await deps.bus.publish([engineChanged(limit, deps.clock.now(), 'millrace.scheduler')]);
+}
+
+function engineChanged(limit: LimitRecord, now: number, source: BusEvent['source']): BusEvent {
   const { engine, rev } = limit;
   const { name } = parseLimitName(limit.name);
   const told = engine

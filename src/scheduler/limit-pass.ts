@@ -16,6 +16,7 @@ import {
   unheardHolders,
 } from '#domain/limit.ts';
 import type { PassDeps } from './deps.ts';
+import { announceEngine, lookForMachine } from './engines.ts';
 import { grantFreeSlots } from './limit-grants.ts';
 
 /** Readings of one pass before it gives up: others keep committing, and each of them serves the runs in line. */
@@ -62,6 +63,7 @@ export async function runLimitPass(
     if (sameLimit(before, next)) return before;
     const committed = { ...next, rev: before.rev + 1 };
     if ((await deps.limits.commitLimit(committed, before.rev)) === 'conflict') continue;
+    if (committed.toldStatus !== before.toldStatus) await announceEngine(deps, committed);
     const rung = [...runs].filter((run) => run !== input.self);
     if (rung.length > 0) await deps.inbox.ringAll(rung.map((id) => ({ kind: 'run', id })));
     return committed;
@@ -91,6 +93,7 @@ export async function workLimit(
 ): Promise<void> {
   const before = await deps.limits.readLimit(name);
   if (!before) return;
+  await lookForMachine(deps, before);
   const { reports, gone } = await askUnheard(deps, before);
   await forget(deps, name, gone);
   const limit = await runLimitPass(deps, name, { reports });

@@ -1,5 +1,5 @@
-import { dueNow, emptyLimit } from '#domain/engine-changes.ts';
-import { type LimitRecord, limitName } from '#domain/limit.ts';
+import { dueNow } from '#domain/engine-changes.ts';
+import { type LimitRecord, limitName, newLimit } from '#domain/limit.ts';
 import type { PassDeps } from './deps.ts';
 
 /** Changes of others that one put steps over, before it gives up. */
@@ -23,7 +23,7 @@ export async function putPool(
     const before = await deps.limits.readLimit(id);
     if (before?.slots === slots) return { kind: 'put', limit: before };
     const rev = (before?.rev ?? 0) + 1;
-    const next = { ...dueNow({ ...(before ?? emptyLimit(id)), slots }, deps.clock.now()), rev };
+    const next = { ...dueNow({ ...(before ?? newLimit(id, slots)), slots }, deps.clock.now()), rev };
     if ((await deps.limits.commitLimit(next, rev - 1)) === 'conflict') continue;
     await deps.inbox.ringThing({ kind: 'limit', id });
     return { kind: 'put', limit: next };

@@ -1,9 +1,9 @@
 /** Engines over HTTP: registered, changed, drained, removed, silent and back; who holds what is shown. */
 import { describe, expect, it } from 'vitest';
-import { engineLookAt } from '#domain/engine-changes.ts';
 import type { Json } from '#domain/json.ts';
 import { grantSlot, type LimitRecord, limitName, type WaitingRun } from '#domain/limit.ts';
-import { lookAtEngine, reportMissingMachine } from '#scheduler/engines.ts';
+import { reportMissingMachine } from '#scheduler/engines.ts';
+import { workLimit } from '#scheduler/limit-pass.ts';
 import { type Api, createApi } from './api-client.ts';
 
 const PLACE = 'arn:aws:states:eu-central-1:111122223333:stateMachine';
@@ -17,18 +17,13 @@ const engineEvents = ({ events }: Api) =>
 const limitOf = async (api: Api, name: string) =>
   (await api.deps.limits.readLimit(limitName('engine', name))) as LimitRecord;
 
-/** What the limit pass does in the end: nothing is left to be rung or told. */
-async function settleLimit(api: Api, name: string): Promise<void> {
-  const { ringsWaiting: _rung, tellsPipelines: _told, dueAt: _due, ...rest } = await limitOf(api, name);
-  await api.deps.limits.commitLimit({ ...rest, rev: rest.rev + 1 }, rest.rev);
-}
-
-/** A look at the engine when it is due by itself, as the limit pass takes it. */
+/** A pass over the engine's limit, as a ring or its due time brings it; tells whether pipelines were told. */
 async function look(api: Api, name: string): Promise<boolean> {
-  const before = await limitOf(api, name);
-  const next = await lookAtEngine(api.deps, before);
-  if (next) await api.deps.limits.commitLimit({ ...next, rev: before.rev + 1 }, before.rev);
-  return next !== undefined;
+  let isTold = false;
+  await workLimit(api.deps, limitName('engine', name), async () => {
+    isTold = true;
+  });
+  return isTold;
 }
 
 describe('PUT /v1/engines/{name}', () => {
@@ -93,7 +88,7 @@ describe('PUT /v1/engines/{name}', () => {
   it('rings nobody where only labels or the number of slots are others, but looks for slots to grant', async () => {
     const api = createApi();
     await putEngine(api, 'spark', { stateMachineArn: ARN, maxConcurrent: 1 });
-    await settleLimit(api, 'spark');
+    await look(api, 'spark');
     await putEngine(api, 'spark', { stateMachineArn: ARN, maxConcurrent: 9 });
     const limit = await limitOf(api, 'spark');
     expect(limit).toMatchObject({ slots: 9, dueAt: api.time.now });
@@ -249,7 +244,7 @@ describe('POST /v1/engines/{name}/heartbeat', () => {
   it('is written at most three times a period (T17)', async () => {
     const api = createApi();
     await putEngine(api, 'spark', WATCHED);
-    await settleLimit(api, 'spark');
+    await look(api, 'spark');
     const { rev } = await limitOf(api, 'spark');
     for (let second = 0; second < 60; second++) {
       api.time.now += 1_000;
@@ -264,9 +259,9 @@ describe('POST /v1/engines/{name}/heartbeat', () => {
   it('that does not come makes the engine Unavailable, which is told once; the next one brings it back', async () => {
     const api = createApi();
     await putEngine(api, 'spark', WATCHED);
-    await settleLimit(api, 'spark');
+    expect(await look(api, 'spark')).toBe(true);
     const began = api.time.now;
-    expect(engineLookAt((await limitOf(api, 'spark')).engine as never)).toBe(began + 60_000);
+    expect((await limitOf(api, 'spark')).dueAt).toBe(began + 60_000);
     api.time.now = began + 59_999;
     expect(await look(api, 'spark')).toBe(false);
     api.time.now = began + 60_000;
@@ -276,10 +271,13 @@ describe('POST /v1/engines/{name}/heartbeat', () => {
       message: 'Its owner has not reported for 60 s.',
     });
     expect(await look(api, 'spark')).toBe(true);
-    expect(await limitOf(api, 'spark')).toMatchObject({ ringsWaiting: true, tellsPipelines: true });
+    expect(api.events.at(-1)).toMatchObject({
+      source: 'millrace.scheduler',
+      detailType: 'EngineChanged',
+      detail: { engine: 'spark', status: 'Unavailable', reason: 'HeartbeatMissed' },
+    });
     expect(await look(api, 'spark')).toBe(false);
-    expect(engineLookAt((await limitOf(api, 'spark')).engine as never)).toBe(Number.POSITIVE_INFINITY);
-    await settleLimit(api, 'spark');
+    expect(await limitOf(api, 'spark')).not.toHaveProperty('dueAt');
     api.time.now += 5_000;
     expect((await api.post('/v1/engines/spark/heartbeat')).body).toMatchObject({ status: 'Available' });
     expect(await limitOf(api, 'spark')).toMatchObject({
@@ -288,7 +286,9 @@ describe('POST /v1/engines/{name}/heartbeat', () => {
       dueAt: api.time.now,
     });
     expect(engineEvents(api).at(-1)).toMatchObject({ status: 'Available' });
-    expect(engineLookAt((await limitOf(api, 'spark')).engine as never)).toBe(api.time.now + 60_000);
+    expect(await look(api, 'spark')).toBe(true);
+    expect((await limitOf(api, 'spark')).dueAt).toBe(Math.floor((api.time.now + 60_000) / 60_000) * 60_000);
+    expect(engineEvents(api)).toHaveLength(3);
   });
 
   it('counts for an engine that drains, and does not end the draining', async () => {
@@ -317,7 +317,7 @@ describe('a state machine that is gone', () => {
   it('makes its engine Unavailable, once, and only the engine that has it', async () => {
     const api = createApi();
     await putEngine(api, 'spark');
-    await settleLimit(api, 'spark');
+    await look(api, 'spark');
     await reportMissingMachine(api.deps, 'spark', `${PLACE}:millrace-old`);
     await reportMissingMachine(api.deps, 'none', ARN);
     expect((await api.get('/v1/engines/spark')).body.status).toBe('Available');
@@ -337,19 +337,25 @@ describe('a state machine that is gone', () => {
     await putEngine(api, 'spark');
     api.executions.missingMachines.add(ARN);
     await reportMissingMachine(api.deps, 'spark', ARN);
-    await settleLimit(api, 'spark');
-    const lookAt = async () => engineLookAt((await limitOf(api, 'spark')).engine as never);
-    expect(await lookAt()).toBe(api.time.now + 900_000);
-    expect(await look(api, 'spark')).toBe(false);
-    api.time.now += 900_000;
     expect(await look(api, 'spark')).toBe(true);
-    expect(await lookAt()).toBe(api.time.now + 900_000);
-    expect((await limitOf(api, 'spark')).ringsWaiting).toBeUndefined();
+    const dueAt = async () => (await limitOf(api, 'spark')).dueAt;
+    api.time.now += 60_000;
+    expect(await look(api, 'spark')).toBe(false);
+    expect(await dueAt()).toBe(api.time.now + 840_000);
+    api.time.now += 840_000;
+    expect(await look(api, 'spark')).toBe(false);
+    expect(await dueAt()).toBe(api.time.now + 900_000);
     api.executions.missingMachines.clear();
+    expect(await look(api, 'spark')).toBe(false);
+    expect((await api.get('/v1/engines/spark')).body.status).toBe('Unavailable');
     api.time.now += 900_000;
     expect(await look(api, 'spark')).toBe(true);
     expect((await api.get('/v1/engines/spark')).body.status).toBe('Available');
-    expect(await limitOf(api, 'spark')).toMatchObject({ ringsWaiting: true, tellsPipelines: true });
+    expect(engineEvents(api).map((detail) => (detail as { status: string }).status)).toEqual([
+      'Available',
+      'Unavailable',
+      'Available',
+    ]);
   });
 
   it('is over as soon as the engine is put again', async () => {

@@ -1,7 +1,7 @@
 /** Pools over HTTP. */
 import { describe, expect, it } from 'vitest';
-import { emptyLimit } from '#domain/engine-changes.ts';
 import type { Json } from '#domain/json.ts';
+import { newLimit } from '#domain/limit.ts';
 import { createApi } from './api-client.ts';
 
 describe('/v1/pools', () => {
@@ -41,7 +41,7 @@ describe('/v1/pools', () => {
   it('lists pools by name; one that nodes only name is none yet', async () => {
     const api = createApi();
     for (const name of ['b', 'a', 'c']) await api.call('PUT', `/v1/pools/${name}`, { body: { slots: 1 } });
-    await api.deps.limits.commitLimit({ ...emptyLimit('pool/aa'), rev: 1 }, 0);
+    await api.deps.limits.commitLimit({ ...newLimit('pool/aa', undefined), rev: 1 }, 0);
     const first = await api.get('/v1/pools?limit=2');
     expect(first.body.items.map(({ name }: { name: string }) => name)).toEqual(['a', 'b']);
     const second = await api.get(`/v1/pools?limit=2&cursor=${first.body.nextCursor}`);
