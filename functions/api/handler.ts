@@ -1,6 +1,7 @@
 /** The function behind the HTTP API: the router, within a stack that logs one line a request and answers every error. */
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
+import { withoutBody } from '#http/api-message.ts';
 import { fromGatewayEvent, type GatewayResponse, toGatewayResponse } from '#http/gateway-event.ts';
 import { problemResponse, toProblem } from '#http/problem-response.ts';
 import type { ApiDeps } from '#http/route.ts';
@@ -61,8 +62,9 @@ function requestLine(api: ApiDeps, logger: RequestLog): ApiMiddleware {
 function problems(): ApiMiddleware {
   return {
     onError(request) {
-      const { requestId } = fromGatewayEvent(request.event);
-      request.response = toGatewayResponse(problemResponse(toProblem(request.error), requestId), requestId);
+      const { requestId, method } = fromGatewayEvent(request.event);
+      const response = problemResponse(toProblem(request.error), requestId);
+      request.response = toGatewayResponse(method === 'HEAD' ? withoutBody(response) : response, requestId);
     },
   };
 }

@@ -3,7 +3,7 @@
  * The composer of the parser is recursive, and a stack that overflows in it can end the process; so nesting is
  * measured on the flat tokens first. It also compares keys pair by pair; so equal keys are looked for here.
  */
-import { Composer, type CST, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
+import { Composer, type CST, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import type { PathSegment } from '#domain/definition-path.ts';
 import type { Json } from '#domain/json.ts';
@@ -40,7 +40,8 @@ export function parseYamlStrict(text: string): YamlTextResult {
     return { result: refused(problems, places) };
   }
   const { value, problems } = readYamlTree(document.contents);
-  const locate: Locate = (path, part) => places.at(offsetOf(document.contents, path, part));
+  const findPair = createPairFinder();
+  const locate: Locate = (path, part) => places.at(offsetOf(document.contents, path, part, findPair));
   if (problems.length === 0) return { result: { ok: true, value }, locate };
   return { result: refused(problems, places, value), locate };
 }
@@ -77,7 +78,30 @@ function offsetOfDepth(tokens: readonly CST.Token[]): number | undefined {
   return undefined;
 }
 
-function offsetOf(root: ParsedNode | null, path: readonly PathSegment[], part: 'key' | 'value'): number {
+type ParsedMap = YAMLMap<ParsedNode, ParsedNode | null>;
+type ParsedPair = ParsedMap['items'][number];
+type FindPair = (map: ParsedMap, name: string) => ParsedPair | undefined;
+
+/** Finds pairs by key, of equal ones the last. Each map is gone through once, however many places are asked for. */
+function createPairFinder(): FindPair {
+  const seen = new Map<ParsedMap, ReadonlyMap<unknown, ParsedPair>>();
+  return (map, name) => {
+    const pairs = seen.get(map) ?? byKey(map);
+    seen.set(map, pairs);
+    return pairs.get(name);
+  };
+}
+
+function byKey({ items }: ParsedMap): Map<unknown, ParsedPair> {
+  return new Map(items.flatMap((pair) => (isScalar(pair.key) ? [[pair.key.value, pair]] : [])));
+}
+
+function offsetOf(
+  root: ParsedNode | null,
+  path: readonly PathSegment[],
+  part: 'key' | 'value',
+  findPair: FindPair,
+): number {
   let node = root;
   let offset = root?.range[0] ?? 0;
   for (const segment of path) {
@@ -85,7 +109,7 @@ function offsetOf(root: ParsedNode | null, path: readonly PathSegment[], part: '
       node = node.items[Number(segment)] ?? null;
       offset = node?.range[0] ?? offset;
     } else if (isMap<ParsedNode, ParsedNode | null>(node)) {
-      const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === segment);
+      const pair = typeof segment === 'string' ? findPair(node, segment) : undefined;
       if (pair === undefined) break;
       node = pair.value;
       offset = (part === 'key' ? undefined : node?.range[0]) ?? pair.key.range[0];

@@ -3,7 +3,7 @@
  * digits of a large integer, half of a surrogate pair) is an error with its place. The value itself comes from
  * `JSON.parse`; the syntax tree only says what else is in the text, and where.
  */
-import { parse, type ValueNode } from '@humanwhocodes/momoa';
+import { type MemberNode, type ObjectNode, parse, type ValueNode } from '@humanwhocodes/momoa';
 import { DEFINITION_LIMITS, type DefinitionError } from './definition.ts';
 import type { PathSegment } from './definition-path.ts';
 import type { Json } from './json.ts';
@@ -53,10 +53,32 @@ export type Locate = (path: readonly PathSegment[], part: 'key' | 'value') => Te
 export function locateInJson(text: string): Locate {
   const places = new TextPlaces(text);
   const { body } = parse(text, { mode: 'json' });
-  return (path, part) => places.at(offsetOf(body, path, part));
+  const findMember = createMemberFinder();
+  return (path, part) => places.at(offsetOf(body, path, part, findMember));
 }
 
-function offsetOf(root: ValueNode, path: readonly PathSegment[], part: 'key' | 'value'): number {
+type FindMember = (object: ObjectNode, name: string) => MemberNode | undefined;
+
+/** Finds members by name, of equal ones the last. Each object is gone through once, however many places are asked for. */
+function createMemberFinder(): FindMember {
+  const seen = new Map<ObjectNode, ReadonlyMap<string, MemberNode>>();
+  return (object, name) => {
+    const members = seen.get(object) ?? byName(object);
+    seen.set(object, members);
+    return members.get(name);
+  };
+}
+
+function byName({ members }: ObjectNode): Map<string, MemberNode> {
+  return new Map(members.flatMap((member) => (member.name.type === 'String' ? [[member.name.value, member]] : [])));
+}
+
+function offsetOf(
+  root: ValueNode,
+  path: readonly PathSegment[],
+  part: 'key' | 'value',
+  findMember: FindMember,
+): number {
   let node = root;
   let offset = node.loc.start.offset;
   for (const segment of path) {
@@ -66,7 +88,7 @@ function offsetOf(root: ValueNode, path: readonly PathSegment[], part: 'key' | '
       node = element.value;
       offset = node.loc.start.offset;
     } else if (node.type === 'Object') {
-      const member = node.members.findLast(({ name }) => name.type === 'String' && name.value === segment);
+      const member = typeof segment === 'string' ? findMember(node, segment) : undefined;
       if (member === undefined) break;
       node = member.value;
       offset = part === 'key' ? member.loc.start.offset : node.loc.start.offset;

@@ -21,6 +21,11 @@ export interface ApiResponse {
   readonly body?: string;
 }
 
+/** An answer to HEAD: that to GET, without its body. */
+export function withoutBody({ body: _unsent, ...head }: ApiResponse): ApiResponse {
+  return head;
+}
+
 /** An answer with a JSON body. */
 export function jsonResponse(
   status: number,

@@ -1,8 +1,12 @@
 /** What a schema finds wrong with a request, field by field, in the words of the API. */
 import type * as z from 'zod';
+import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import { nearMiss, shownValue } from '#domain/definition-errors.ts';
 import { formatPath, type PathSegment } from '#domain/definition-path.ts';
 import type { FieldProblem } from './problem.ts';
+
+/** One more than an answer lists, so that it says that there are more. */
+const MOST_TOLD = DEFINITION_LIMITS.errors + 1;
 
 /**
  * Turns a schema's issues into field problems.
@@ -10,10 +14,10 @@ import type { FieldProblem } from './problem.ts';
  * @param known names of the fields that are allowed at the top, for suggestions
  */
 export function toFieldProblems(error: z.ZodError, value: unknown, known: readonly string[]): FieldProblem[] {
-  return error.issues.flatMap((issue) => {
+  return error.issues.slice(0, MOST_TOLD).flatMap((issue) => {
     const path = issue.path as PathSegment[];
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => unknownField(path, key, path.length === 0 ? known : []));
+      return issue.keys.slice(0, MOST_TOLD).map((key) => unknownField(path, key, path.length === 0 ? known : []));
     }
     const found = valueAt(value, path);
     const code = issue.code === 'invalid_type' ? 'INVALID_TYPE' : 'INVALID_FIELD';

@@ -105,7 +105,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Json {
 
 function problemsOf(route: Route, components: Components): { [status: string]: Json } {
   const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of new Set([...COMMON_PROBLEMS, ...route.problems])) {
+  for (const code of new Set([...route.problems, ...COMMON_PROBLEMS])) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

@@ -1,5 +1,5 @@
 /** Finds the route of a request and answers it: every outcome is an answer, a problem too. */
-import type { ApiRequest, ApiResponse } from './api-message.ts';
+import { type ApiRequest, type ApiResponse, withoutBody } from './api-message.ts';
 import { ApiProblem } from './problem.ts';
 import { type ApiDeps, type Route, readQuery } from './route.ts';
 
@@ -30,9 +30,7 @@ export function createRouter(routes: readonly Route[], deps: ApiDeps): Router {
       query: readQuery(request.query, route.query ?? {}),
       pathPart: (name) => segments[target.segments.indexOf(`{${name}}`)] as string,
     });
-    if (!isHead) return response;
-    const { body: _unsent, ...head } = response;
-    return head;
+    return isHead ? withoutBody(response) : response;
   };
 }
 

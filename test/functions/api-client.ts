@@ -96,8 +96,9 @@ function checked(
   const { statusCode: status, headers, body: text = '' } = response;
   const body: unknown = text === '' ? undefined : JSON.parse(text);
   expect(headers['x-request-id']).toBe('request-1');
-  if (status >= 400) checkProblem(status, headers, body);
-  else if (method !== 'HEAD') schemaOf(method, address, status)?.parse(body);
+  if (method === 'HEAD') expect(text).toBe('');
+  else if (status >= 400) checkProblem(status, headers, body);
+  else schemaOf(method, address, status)?.parse(body);
   return { status, headers, text, body };
 }
 

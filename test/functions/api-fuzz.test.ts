@@ -1,27 +1,37 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ROUTES } from '#http/routes.ts';
 import { type Api, createApi } from './api-client.ts';
 
-const word = fc.oneof(
+const part = fc.oneof(
   fc.constantFrom(
-    'v1',
-    'runs',
-    'pipelines',
-    'pipelines:validate',
+    'RUN',
     'p',
-    'nodes',
-    'output',
-    'attempts',
-    'history',
-    'explain',
-    'stop',
+    'a',
+    'a'.repeat(26),
+    '__proto__',
+    'constructor',
+    'b64.',
+    'b64.YQ',
+    '..',
+    '%',
+    '',
+    '{runId}',
   ),
-  fc.constantFrom('a'.repeat(26), '__proto__', 'constructor', 'b64.', 'b64.YQ', '..', '%', '', '{runId}'),
   fc.string({ unit: 'binary', maxLength: 10 }),
 );
+/** Words of the addresses that there are, and others. */
+const word = fc.oneof(fc.constantFrom(...new Set(ROUTES.flatMap(({ path }) => path.split('/').slice(1)))), part);
+/** The address of a route, with anything in the place of its parts. */
+const routePath = fc
+  .tuple(fc.constantFrom(...ROUTES), fc.array(part, { minLength: 3, maxLength: 3 }))
+  .map(([{ path }, parts]) => {
+    const left = parts.values();
+    return path.replaceAll(/\{\w+\}/g, () => left.next().value ?? '');
+  });
 const parameter = fc.tuple(
-  fc.oneof(fc.constantFrom('limit', 'cursor', 'state', 'wait', 'tag', 'from', 'revision'), fc.string()),
-  fc.oneof(fc.constantFrom('1', '0', 'FAILED', 'a:b', '2026-01-01T00:00:00Z'), fc.string({ unit: 'binary' })),
+  fc.oneof(fc.constantFrom(...new Set(ROUTES.flatMap(({ query }) => Object.keys(query ?? {})))), fc.string()),
+  fc.oneof(fc.constantFrom('1', '0', 'true', 'FAILED', 'a:b', '2026-01-01T00:00:00Z'), fc.string({ unit: 'binary' })),
 );
 const body = fc.oneof(
   fc.json({ maxDepth: 6 }),
@@ -32,15 +42,8 @@ const body = fc.oneof(
 const call = fc.record({
   method: fc.constantFrom('GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS'),
   path: fc.oneof(
-    fc.array(word, { maxLength: 7 }).map((words) => `/${words.join('/')}`),
-    fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => `/v1/runs/RUN/${words.join('/')}`),
-    fc.constantFrom(
-      '/v1/pipelines/p',
-      '/v1/pipelines/p/runs',
-      '/v1/pipelines:validate',
-      '/v1/runs/RUN/stop',
-      '/v1/runs',
-    ),
+    routePath,
+    fc.array(word, { maxLength: 7 }).map((words) => `/v1/${words.join('/')}`),
   ),
   query: fc.array(parameter, { maxLength: 3 }),
   body,
@@ -69,6 +72,6 @@ describe('the API under any request', () => {
       { numRuns: 1_500 },
     );
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    expect((await api.get(`/v1/runs/${id}`)).body.state).toBe('SUCCEEDED');
+    expect((await api.get('/v1/runs')).status).toBe(200);
   });
 });
