@@ -65,6 +65,7 @@ function measuringTable(kind: string, written: Map<string, Written>): Table {
       return {};
     },
     removeIf: async () => true,
+    removeAll: async () => {},
     async *query() {
       yield [];
     },

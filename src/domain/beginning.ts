@@ -3,11 +3,10 @@
  * hand. Pure: it says what is to be copied, and the scheduler copies it.
  */
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
-import type { Json } from './json.ts';
 import { type NodeCode, statusOf } from './node-status.ts';
 import { decidingAttempt, type ItemStory, type NodeStory, tellItems, tellStories } from './node-story.ts';
-import { decideFates, type Fate, type MarkCode, type RerunChoice } from './rerun-scope.ts';
-import type { BranchChoice, Decision, ErrorInfo, MapState, RunRecord } from './run.ts';
+import { decideFates, type Fate, type RerunChoice } from './rerun-scope.ts';
+import type { BranchChoice, Decision, ErrorInfo, MapState, NodeMark, RunRecord } from './run.ts';
 import { matchWork } from './same-work.ts';
 
 /** A run to take results from. */
@@ -18,24 +17,18 @@ export interface EarlierRun {
   readonly decisions: readonly Decision[];
 }
 
-/** A node that a user decides by hand, before the run begins. */
-export interface Mark {
-  readonly code: MarkCode;
-  /** Of a success. @default null */
-  readonly output?: Json | undefined;
-}
-
 /** Which nodes are to run, by index in the new run. */
 export interface BeginningRequest {
   readonly from: RerunChoice['from'];
   readonly only?: ReadonlySet<number> | undefined;
-  readonly marks: ReadonlyMap<number, Mark>;
+  /** Nodes that a user decides by hand: the first pass finds them in the run. */
+  readonly marks?: readonly NodeMark[] | undefined;
   /** Where results come from. @default nowhere: all that is needed runs */
   readonly earlier?: EarlierRun | undefined;
-  /** Whether skips are taken over too, and maps that have a part of their items go on. @default only successes */
-  readonly isRerun?: boolean;
-  /** Who asked for it. */
-  readonly by?: string | undefined;
+  /** Whether skips are taken over too. @default only successes */
+  readonly takesSkips?: boolean;
+  /** Whether a map of which some items succeeded goes on with the others. @default it runs anew */
+  readonly resumesMaps?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -48,13 +41,11 @@ export interface ResultPlace {
 }
 
 /** The parts of a new run that are not as they usually are, and what has to be copied before it is made. */
-export interface Beginning extends Pick<RunRecord, 'nodes' | 'decisions' | 'maps' | 'branches' | 'firstBad'> {
+export interface Beginning extends Pick<RunRecord, 'nodes' | 'decisions' | 'maps' | 'branches' | 'marks'> {
   /** The place in the new run, by {@link placeKey}, of each result that is taken over. */
   readonly results: ReadonlyMap<string, ResultPlace>;
   /** Lists of maps that are taken over: key and number of items. */
   readonly lists: readonly { readonly key: string; readonly total: number }[];
-  /** Outputs given by hand. */
-  readonly outputs: readonly { readonly node: number; readonly output: Json }[];
   /** Whether anything is left to run or to decide. */
   readonly hasOpenNodes: boolean;
 }
@@ -64,13 +55,10 @@ export function placeKey({ node, item, attempt }: ResultPlace): string {
   return `${node}/${item ?? ''}/${attempt}`;
 }
 
-/** The error of a node that somebody marked FAILED. */
-export const MARKED_FAILED: ErrorInfo = { name: 'Millrace.MarkedByUser', message: 'marked FAILED by hand' };
-
 /** Decides what a run begins with. */
 export function beginFrom(pipeline: CompiledPipeline, request: BeginningRequest): Beginning {
-  const source = request.earlier && readSource(pipeline, request.earlier, request.isRerun === true);
-  const marks = new Map([...request.marks].map(([node, { code }]) => [node, code]));
+  const source = request.earlier && readSource(pipeline, request.earlier, request.takesSkips === true);
+  const marks = new Set(request.marks?.map(({ node }) => node));
   const fates = decideFates(pipeline, {
     from: request.from,
     ...(request.only && { only: request.only }),
@@ -149,15 +137,12 @@ function beginNode(making: Making, node: CompiledNode): NodeCode {
   switch (making.fates[node.index] as Fate) {
     case 'leave':
       return decide(making, node.index, 'N');
-    case 'mark': {
-      const { code } = request.marks.get(node.index) as Mark;
-      const extra = { by: request.by, ...(code === 'x' && { error: MARKED_FAILED }) };
-      return decide(making, node.index, code, extra);
-    }
+    case 'mark':
+      return 'p';
     case 'keep':
       return takeOver(making, source as Source, node);
     case 'run':
-      return (source && request.isRerun && resumeMap(making, source, node)) || 'p';
+      return (source && request.resumesMaps && resumeMap(making, source, node)) || 'p';
   }
 }
 
@@ -168,7 +153,7 @@ function takeOver(making: Making, source: Source, node: CompiledNode): NodeCode 
   const story = source.stories[index] as NodeStory;
   const from = originOf(source, story);
   takeChoice(making, source, node, index);
-  const map = source.maps.get(index);
+  const map = code === 'M' ? undefined : source.maps.get(index);
   if (map) {
     making.maps.push({ ...map, node: node.index });
     const items = tellItems(map, story, source.earlier.decisions);
@@ -261,7 +246,6 @@ function takeResult(
 
 interface DecisionExtra {
   readonly from?: string | undefined;
-  readonly by?: string | undefined;
   readonly error?: ErrorInfo | undefined;
   readonly times?: Decision['times'];
   readonly item?: number;
@@ -269,7 +253,7 @@ interface DecisionExtra {
 
 /** Records a decision, with those that are alike. */
 function decide({ decisions, request }: Making, node: number, to: NodeCode, extra: DecisionExtra = {}): NodeCode {
-  const { item, from, by, error, times } = extra;
+  const { item, from, error, times } = extra;
   const isAlone = error !== undefined || times !== undefined;
   const alike = [to, from ?? '', item === undefined ? '' : `${node}/items`, isAlone ? `${node}/${item ?? ''}` : ''];
   const place = alike.join('|');
@@ -287,7 +271,6 @@ function decide({ decisions, request }: Making, node: number, to: NodeCode, extr
     ...(item !== undefined && { items: [item] }),
     attempt: 0,
     ...(error && { error }),
-    ...(by !== undefined && { by }),
     ...(from !== undefined && { from }),
     ...(times && { times }),
   });
@@ -295,20 +278,16 @@ function decide({ decisions, request }: Making, node: number, to: NodeCode, extr
 }
 
 function finish(making: Making): Beginning {
-  const { pipeline, letters, maps, branches, request, results } = making;
-  const bad = pipeline.nodes.find(
-    ({ index, allowFailure }) => !allowFailure && statusOf(letters[index] as NodeCode).standing === 'bad',
-  );
-  const isOpen = (code: NodeCode) => statusOf(code).standing === 'open';
+  const { letters, maps, branches, request, results, fates } = making;
+  const { marks = [] } = request;
   return {
     nodes: letters.join(''),
     decisions: [...making.decisions.values()],
     ...(maps.length > 0 && { maps }),
     ...(branches.length > 0 && { branches }),
-    ...(bad && { firstBad: { node: bad.index, error: MARKED_FAILED } }),
+    ...(marks.length > 0 && { marks }),
     results,
     lists: maps.map(({ list: key, total }) => ({ key, total })),
-    outputs: [...request.marks].flatMap(([node, { code, output = null }]) => (code === 'M' ? [{ node, output }] : [])),
-    hasOpenNodes: letters.some(isOpen),
+    hasOpenNodes: fates.includes('run'),
   };
 }

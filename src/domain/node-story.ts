@@ -4,7 +4,7 @@
  */
 import type { NodeCode } from './node-status.ts';
 import { isTerminal } from './node-status.ts';
-import type { Decision, ErrorInfo, MapState, RunRecord } from './run.ts';
+import { type Decision, type ErrorInfo, MARKED_ATTEMPT, type MapState, type RunRecord } from './run.ts';
 
 /** One attempt, as decisions tell it. Times are of the commits (ms since the epoch). */
 export interface AttemptStory {
@@ -47,10 +47,11 @@ export interface NodeStory {
 /** One item of a map, as decisions tell it. */
 export type ItemStory = NodeStory;
 
-/** The number of the attempt that decided it: 0 where its output was known from an earlier run, or given by hand. */
+/** The number of the attempt that decided it: one of its own for an output of an earlier run, or one given by hand. */
 export function decidingAttempt(story: NodeStory): number | undefined {
   const { code, from, attempts } = story;
-  return code === 'C' || code === 'M' || from !== undefined ? 0 : attempts.at(-1)?.attempt;
+  if (code === 'C' || from !== undefined) return 0;
+  return code === 'M' ? MARKED_ATTEMPT : attempts.at(-1)?.attempt;
 }
 
 interface Telling {

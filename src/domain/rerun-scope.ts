@@ -8,9 +8,6 @@
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import type { NodeCode } from './node-status.ts';
 
-/** What a user marks a node with by hand, before the run begins. */
-export type MarkCode = Extract<NodeCode, 'M' | 'x' | 'z'>;
-
 /** What is to run. */
 export interface RerunChoice {
   /**
@@ -21,7 +18,7 @@ export interface RerunChoice {
   /** Only these nodes and what is above them. @default all but what the earlier run left out */
   readonly only?: ReadonlySet<number>;
   /** Nodes that are decided by hand. */
-  readonly marks: ReadonlyMap<number, MarkCode>;
+  readonly marks: ReadonlySet<number>;
   /** The letter of the node in the earlier run; nothing where it has none of that id. */
   readonly letterOf: (node: number) => NodeCode | undefined;
   /** Whether what the node came to in the earlier run can be taken over. */
@@ -59,7 +56,7 @@ function findRunning(
   for (const { index } of pipeline.nodes) {
     if (from === 'all' || (from === 'failed' ? !isReusable(index) : from.has(index))) enter(index);
   }
-  for (const marked of marks.keys()) (pipeline.nodes[marked] as CompiledNode).downstreams.forEach(enter);
+  for (const marked of marks) (pipeline.nodes[marked] as CompiledNode).downstreams.forEach(enter);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { upstreams, downstreams } = pipeline.nodes[next] as CompiledNode;
     downstreams.forEach(enter);
@@ -72,7 +69,7 @@ function findRunning(
 function scopeOfRerun(pipeline: CompiledPipeline, { from, marks, letterOf }: RerunChoice): Uint8Array {
   const { nodes } = pipeline;
   if (!nodes.some(({ index }) => letterOf(index) === LEFT_OUT)) return new Uint8Array(nodes.length).fill(1);
-  const wanted = new Set(marks.keys());
+  const wanted = new Set(marks);
   const named = typeof from === 'string' ? [] : [...from].filter((node) => letterOf(node) === LEFT_OUT);
   for (const { index } of nodes) {
     const letter = letterOf(index);

@@ -28,6 +28,12 @@ export function childRunId({ run, nonce, node, item, attempt }: ParentAttempt): 
   return toBase32(createHash('sha256').update(text).digest()).slice(0, RUN_ID_LENGTH);
 }
 
+/** The id of the run that a request with a key makes of an earlier one. */
+export function rerunId(runId: string, key: string): string {
+  const text = canonicalJson(['rerun', runId, key]);
+  return toBase32(createHash('sha256').update(text).digest()).slice(0, RUN_ID_LENGTH);
+}
+
 /** Whether a text can be an idempotency key: 1 to 255 printable characters, not all of them blank. */
 export function isIdempotencyKey(text: string): boolean {
   return IDEMPOTENCY_KEY.test(text) && text.trim() !== '';

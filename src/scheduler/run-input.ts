@@ -1,6 +1,6 @@
 import type { RunKey, RunStore } from '#ports/index.ts';
 import { createKeptValues } from './kept-values.ts';
-import { INPUT_KEY } from './start-run.ts';
+import { INPUT_KEY } from './new-run.ts';
 
 /** Characters of the longest input that a process keeps. */
 const LONGEST_KEPT = 16 * 1024;
