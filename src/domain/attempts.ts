@@ -1,4 +1,5 @@
 /** What becomes of attempts: their results, what was seen of them, their deadlines, and orders to end them. */
+import { isApproval } from './approvals.ts';
 import { applyChoice } from './branches.ts';
 import { cutError, type Draft, decideItem, decideNode, endFlight, flightKey, putFlight } from './draft.ts';
 import { deadlineOf, nextPollAt } from './due.ts';
@@ -6,6 +7,7 @@ import { evaluated } from './evaluated.ts';
 import type { AttemptResult, Observation, StartAnswer } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
 import { isMapFailing, settleItem } from './maps.ts';
+import { outcomeOf, settleMark } from './marks.ts';
 import type { NodeCode } from './node-status.ts';
 import { isRetried, isTooLarge, retryDelayMs } from './retry.ts';
 import { type EndReason, type ErrorInfo, type Flight, isUnderWay } from './run.ts';
@@ -68,14 +70,18 @@ function applySuccess(draft: Draft, flight: Flight): void {
  * @param error the error in any case
  */
 function settle(draft: Draft, flight: Flight, to: NodeCode, told?: ErrorInfo, error = told): void {
-  const { node, item, attempt } = flight;
+  const { node, item, attempt, answer } = flight;
+  const asked = answer && {
+    ...(answer.by !== undefined && { by: answer.by }),
+    ...(answer.comment !== undefined && { note: answer.comment }),
+  };
   endFlight(draft, flight);
   if (item !== undefined) {
-    decideItem(draft, flight, to, told);
+    decideItem(draft, flight, to, told, asked);
     settleItem(draft, { node, item }, to, error);
     return;
   }
-  decideNode(draft, node, to, attempt, told);
+  decideNode(draft, node, to, attempt, told, asked);
   if (error && draft.firstBad?.node === node) draft.firstBad = { node, error: cutError(error) };
 }
 
@@ -87,10 +93,15 @@ function liveFlight(draft: Draft, key: Observation | StartAnswer | AttemptResult
 
 /** The execution is over, or cannot come to be: the node gets what was decided when its end was ordered. */
 function concludeEnding(draft: Draft, flight: Flight, ending: EndReason, told?: ErrorInfo): void {
+  if (draft.marks.has(flight.node)) {
+    concludeMarked(draft, flight, told);
+    return;
+  }
   switch (ending) {
+    case 'Marked':
     case 'Stopped':
     case 'FailFast':
-      settle(draft, flight, ending === 'Stopped' ? 'A' : 'f', told);
+      settle(draft, flight, ending === 'FailFast' ? 'f' : 'A', told);
       return;
     case 'RunTimedOut':
       settle(draft, flight, 'T', { name: 'States.Timeout', message: 'the run timed out' });
@@ -108,6 +119,19 @@ function concludeEnding(draft: Draft, flight: Flight, ending: EndReason, told?: 
   }
 }
 
+/** An attempt of a node that was marked by hand is over; where it was the last, the node becomes what it was marked. */
+function concludeMarked(draft: Draft, flight: Flight, told: ErrorInfo | undefined): void {
+  const { node, item, attempt } = flight;
+  const mark = draft.marks.get(node);
+  if (item === undefined && mark && !outcomeOf(draft, mark)) {
+    draft.unfolded += 1;
+    return;
+  }
+  endFlight(draft, flight);
+  if (item !== undefined) decideItem(draft, flight, 'A', told);
+  settleMark(draft, node, item === undefined ? { attempt, told } : { attempt: 0 });
+}
+
 /** Says of an execution that will not die that it may still run: nobody looks for it any more. */
 function unstoppable(draft: Draft, flight: Flight): ErrorInfo {
   const seconds = draft.options.stopGraceMs / 1000;
@@ -117,6 +141,7 @@ function unstoppable(draft: Draft, flight: Flight): ErrorInfo {
 
 function timeoutError(draft: Draft, flight: Flight): ErrorInfo {
   const seconds = (draft.pipeline.nodes[flight.node] as CompiledNode).timeoutMs / 1000;
+  if (isApproval(draft, flight)) return { name: 'States.Timeout', message: `nobody answered within ${seconds} s` };
   return { name: 'States.Timeout', message: `attempt ${flight.attempt} was not over after ${seconds} s` };
 }
 
@@ -265,6 +290,10 @@ function refuse(draft: Draft, flight: Flight, answer: StartAnswer): void {
 
 /** Orders the end of an attempt: it is over once its execution is known to be, or to never have been. */
 export function orderEnd(draft: Draft, flight: Flight, ending: EndReason, error?: ErrorInfo): void {
+  if (isApproval(draft, flight)) {
+    concludeEnding(draft, flight, ending);
+    return;
+  }
   const { throttled: _asked, missingSince: _gone, ...rest } = flight;
   putFlight(draft, {
     ...rest,
@@ -287,9 +316,10 @@ export function applyDeadlines(draft: Draft): void {
     if (observation.seen === 'running') running.add(`${flightKey(observation)}/${observation.attempt}`);
   }
   for (const flight of [...draft.flights.values()]) {
-    if (flight.phase !== 'starting' && flight.phase !== 'running') continue;
+    if ((flight.phase !== 'starting' && flight.phase !== 'running') || flight.answer) continue;
     const late = deadlineOf(draft.pipeline, flight);
     const isSeen = draft.readAt >= late && running.has(`${flightKey(flight)}/${flight.attempt}`);
-    if (isSeen || draft.now >= late + draft.options.stopGraceMs) orderEnd(draft, flight, 'TimedOut');
+    const isExpired = isApproval(draft, flight) && draft.now >= late;
+    if (isSeen || isExpired || draft.now >= late + draft.options.stopGraceMs) orderEnd(draft, flight, 'TimedOut');
   }
 }

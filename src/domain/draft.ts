@@ -4,7 +4,17 @@ import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import type { Json } from './json.ts';
 import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
 import type { Reason } from './reasons.ts';
-import type { Decision, ErrorInfo, Flight, MapState, QueuedNode, RunRecord, RunStateName, StopOrder } from './run.ts';
+import type {
+  Decision,
+  ErrorInfo,
+  Flight,
+  MapState,
+  NodeMark,
+  QueuedNode,
+  RunRecord,
+  RunStateName,
+  StopOrder,
+} from './run.ts';
 import type { Slots } from './run-limits.ts';
 
 /** Times and bounds that a step is given; all of them are the same for every run of an installation. */
@@ -53,6 +63,10 @@ export interface Draft {
   /** Chosen downstreams by branch node. */
   readonly branches: Map<number, ReadonlySet<number>>;
   readonly queued: Map<number, QueuedNode>;
+  /** By node. */
+  readonly marks: Map<number, NodeMark>;
+  /** JSON texts that have to be stored before the commit, by key. */
+  readonly values: Map<string, string>;
   /** Lists of maps that got them in this step. */
   readonly lists: Map<number, readonly Json[]>;
   /** Nodes that have an upstream that was decided in this step. */
@@ -68,6 +82,7 @@ export interface Draft {
   state: RunStateName;
   reason: Reason;
   stop: StopOrder | undefined;
+  deleted: RunRecord['deleted'];
   firstBad: { readonly node: number; readonly error: ErrorInfo } | undefined;
   error: ErrorInfo | undefined;
   /** Results that could not be folded, since an evaluation that they need could not be had. */
@@ -75,6 +90,8 @@ export interface Draft {
   /** Something is left that another pass could do at once. */
   again: boolean;
   changed: boolean;
+  /** The command took effect. */
+  taken: boolean;
   /** What limits know was taken note of; nobody else has to hear of that. */
   hasAcknowledged: boolean;
 }
@@ -99,6 +116,8 @@ export function toDraft(
     maps: new Map(run.maps?.map((map) => [map.node, map])),
     branches: new Map(run.branches?.map(({ node, chosen }) => [node, new Set(chosen)])),
     queued: new Map(run.queued?.map((entry) => [entry.node, entry])),
+    marks: new Map(run.marks?.map((mark) => [mark.node, mark])),
+    values: new Map(),
     lists: new Map(),
     dirty: new Uint8Array(run.nodes.length),
     decisions: new Map(),
@@ -110,11 +129,13 @@ export function toDraft(
     state: run.state,
     reason: run.reason,
     stop: run.stop,
+    deleted: run.deleted,
     firstBad: run.firstBad,
     error: run.error,
     unfolded: 0,
     again: false,
     changed: false,
+    taken: false,
     hasAcknowledged: false,
   };
 }
@@ -142,12 +163,19 @@ export function flightsOf(draft: Draft, node: number): Flight[] {
 }
 
 /** Gives a node its new status, records the decision, and marks the nodes below it where it is now terminal. */
-export function decideNode(draft: Draft, node: number, to: NodeCode, attempt = 0, error?: ErrorInfo): void {
+export function decideNode(
+  draft: Draft,
+  node: number,
+  to: NodeCode,
+  attempt = 0,
+  error?: ErrorInfo,
+  asked?: Asked,
+): void {
   if (isTerminal(draft.nodes[node] as number)) throw new Error(`node ${node} is terminal and cannot become ${to}`);
   draft.nodes[node] = byteOf(to);
   draft.changed = true;
   if (statusOf(to).state !== 'QUEUED') draft.queued.delete(node);
-  recordDecision(draft, to, { node, attempt }, error);
+  recordDecision(draft, to, { node, attempt }, error, asked);
   if (!isTerminal(to)) return;
   const compiled = draft.pipeline.nodes[node] as CompiledNode;
   for (const downstream of compiled.downstreams) draft.dirty[downstream] = 1;
@@ -155,9 +183,9 @@ export function decideNode(draft: Draft, node: number, to: NodeCode, attempt = 0
 }
 
 /** Records what was decided about an item of a map. */
-export function decideItem(draft: Draft, flight: AttemptKey, to: NodeCode, error?: ErrorInfo): void {
+export function decideItem(draft: Draft, flight: AttemptKey, to: NodeCode, error?: ErrorInfo, asked?: Asked): void {
   draft.changed = true;
-  recordDecision(draft, to, flight, error);
+  recordDecision(draft, to, flight, error, asked);
 }
 
 /** Which attempt a decision is about. */
@@ -167,16 +195,29 @@ interface AttemptKey {
   readonly attempt: number;
 }
 
-function recordDecision(draft: Draft, to: NodeCode, about: AttemptKey, error: ErrorInfo | undefined): void {
+/** Who asked for a decision, and what they said about it. */
+interface Asked {
+  readonly by?: string;
+  readonly note?: string;
+}
+
+function recordDecision(
+  draft: Draft,
+  to: NodeCode,
+  about: AttemptKey,
+  error: ErrorInfo | undefined,
+  { by, note }: Asked = {},
+): void {
   const { node, item, attempt } = about;
+  const isOwn = error !== undefined || by !== undefined || note !== undefined;
   const place = item === undefined ? `${to}/${attempt}` : `${to}/${attempt}/${node}/items`;
-  const known = error ? undefined : draft.decisions.get(place);
+  const known = isOwn ? undefined : draft.decisions.get(place);
   if (known) {
     if (item === undefined) known.nodes.push(node);
     else known.items?.push(item);
     return;
   }
-  draft.decisions.set(error ? `${place}/${item ?? node}` : place, {
+  draft.decisions.set(isOwn ? `${place}/${item ?? node}` : place, {
     at: draft.now,
     rev: draft.before.rev + 1,
     to,
@@ -184,6 +225,8 @@ function recordDecision(draft: Draft, to: NodeCode, about: AttemptKey, error: Er
     ...(item !== undefined && { items: [item] }),
     attempt,
     ...(error && { error: cutError(error) }),
+    ...(by !== undefined && { by }),
+    ...(note !== undefined && { note }),
   });
 }
 

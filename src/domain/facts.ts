@@ -1,6 +1,6 @@
 /** What a pass learnt about the world and what a step asks for in return. Both are data; a step does no I/O. */
 import type { Json } from './json.ts';
-import type { ErrorInfo, RunLimit } from './run.ts';
+import type { ErrorInfo, MarkState, RunLimit } from './run.ts';
 
 /** Terminal statuses of a Step Functions execution. */
 export type ExecutionStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
@@ -70,11 +70,46 @@ export interface EngineFact {
   readonly stateMachineArn: string;
 }
 
-/** What is asked of a run from outside. `by`: who asked. */
-export interface UserCommand {
+/** What is asked of a run as a whole. `by`: who asked, here and below. */
+export interface RunCommand {
   readonly kind: 'stop' | 'pause' | 'resume';
   readonly by?: string;
 }
+
+/** Asks to delete a run; one that is active only if that is forced, and then it is stopped first. */
+export interface DeleteCommand {
+  readonly kind: 'delete';
+  readonly isForced: boolean;
+  readonly by?: string;
+}
+
+/** Decides an unfinished node by hand. */
+export interface MarkCommand {
+  readonly kind: 'mark';
+  /** Its id. */
+  readonly node: string;
+  readonly state: MarkState;
+  /** Of a node that is marked SUCCEEDED. @default null */
+  readonly output?: Json;
+  readonly note?: string;
+  readonly by?: string;
+}
+
+/** Answers an attempt that waits for that. */
+export interface AnswerCommand {
+  readonly kind: 'answer';
+  readonly node: number;
+  readonly item?: number | undefined;
+  readonly attempt: number;
+  readonly approve: boolean;
+  /** What an approval gives. @default null */
+  readonly output?: Json;
+  readonly comment?: string;
+  readonly by?: string;
+}
+
+/** What is asked of a run from outside. */
+export type UserCommand = RunCommand | DeleteCommand | MarkCommand | AnswerCommand;
 
 /** A limit as a step of a run sees it. */
 export interface LimitFact {

@@ -158,6 +158,7 @@ const ENDINGS: Record<EndReason, string> = {
   RunTimedOut: "the run's time is over",
   TimedOut: 'its time is over',
   EngineError: 'its engine refused it',
+  Marked: 'its node was marked by hand',
 };
 
 /** How a map ended that had its list. */

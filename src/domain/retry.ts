@@ -40,12 +40,17 @@ export function isTooLarge(errorName: string): boolean {
   return TOO_LARGE.has(errorName);
 }
 
-/** Errors of an output that no second attempt makes better: what it is made of cannot be carried at all (C64, C65, C67). */
+/** Errors that no second attempt makes better (C64, C65, C67). */
 function isFinal(errorName: string): boolean {
-  return (
-    isTooLarge(errorName) || errorName === 'Millrace.InvalidOutput' || errorName === 'Millrace.UnserializableOutput'
-  );
+  return isTooLarge(errorName) || FINAL.has(errorName);
 }
+
+/** What cannot be carried at all, and what somebody refused: to ask again would only ask again. */
+const FINAL: ReadonlySet<string> = new Set([
+  'Millrace.InvalidOutput',
+  'Millrace.UnserializableOutput',
+  'Millrace.ApprovalDenied',
+]);
 
 /** Whether an attempt that failed with this error is followed by another one. */
 export function isRetried(policy: RetryPolicy, attempt: number, errorName: string): boolean {

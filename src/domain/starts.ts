@@ -1,17 +1,16 @@
 /** The sweep: decides nodes whose upstreams allow it, in topological order, and starts what is ready. */
-import { applyChoice, isUnchosen } from './branches.ts';
-import { type Draft, decideItem, decideNode, flightKey, flightsOf, putFlight } from './draft.ts';
-import { nextPollAt } from './due.ts';
+import { startAttempt } from './attempt-starts.ts';
+import { isUnchosen } from './branches.ts';
+import { type Draft, decideNode, flightsOf, putFlight } from './draft.ts';
 import { evaluated } from './evaluated.ts';
 import type { Evaluation } from './facts.ts';
 import type { CompiledMap, CompiledNode } from './graph.ts';
 import type { Json } from './json.ts';
-import { isAhead, takeNext } from './map-places.ts';
-import { expandMap, isMapFailing, settleItem } from './maps.ts';
+import { isAhead } from './map-places.ts';
+import { expandMap, isMapFailing } from './maps.ts';
 import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
 import { findPlace, lackSlots, needsPlace, type Place } from './places.ts';
 import type { ErrorInfo, Flight, MapState } from './run.ts';
-import { useSlot } from './run-limits.ts';
 import { decideTrigger, skipsEarly, type UpstreamCounts } from './trigger.ts';
 
 const PENDING = byteOf('p');
@@ -59,7 +58,7 @@ function sweepNodes(draft: Draft, work: Sweep): void {
     // Most nodes of a large run are not concerned: what two bytes tell need not be looked up in ten thousand objects.
     if (draft.dirty[index] === 0 && !isOnItsWay(draft.nodes[index])) continue;
     const node = draft.pipeline.nodes[index] as CompiledNode;
-    if (draft.stop && !node.cleanup) continue;
+    if ((draft.stop && !node.cleanup) || draft.marks.has(index)) continue;
     if (draft.dirty[index] === 1 && draft.nodes[index] === PENDING) applyTrigger(draft, node);
     if (isPaused || work.advanced.has(index)) continue;
     if (!isStartable(draft, index)) continue;
@@ -263,80 +262,4 @@ function nextItem(draft: Draft, node: CompiledNode): number {
 
 function totalItems(draft: Draft, node: CompiledNode): number {
   return draft.maps.get(node.index)?.total ?? 0;
-}
-
-interface Attempt {
-  readonly node: number;
-  readonly item?: number | undefined;
-  readonly attempt: number;
-}
-
-/** Starts an attempt once its parameters are known; parameters that fail, fail it without an execution. */
-function startAttempt(draft: Draft, node: CompiledNode, attempt: Attempt, place: Place): 'started' | 'wanted' | 'over' {
-  if (node.cache && attempt.attempt === 1) {
-    const found = takeFromCache(draft, node, attempt);
-    if (found === 'wanted') place.slots.forEach(useSlot);
-    if (found) return found;
-  }
-  const params = evaluated(draft, 'params', attempt);
-  if (!params) {
-    place.slots.forEach(useSlot);
-    return 'wanted';
-  }
-  takeItem(draft, attempt);
-  if (!params.ok) {
-    const to = params.error.name === 'Millrace.PayloadTooLarge' ? 'G' : 'X';
-    settleBeforeStart(draft, attempt, to, params.error);
-    return 'over';
-  }
-  place.slots.forEach(useSlot);
-  let machine = draft.machines.indexOf(place.machineArn);
-  if (machine < 0) machine = draft.machines.push(place.machineArn) - 1;
-  if (attempt.item === undefined) decideNode(draft, node.index, 'r', attempt.attempt);
-  else decideItem(draft, attempt, 'r');
-  putFlight(draft, {
-    ...attempt,
-    phase: 'starting',
-    startedAt: draft.now,
-    since: draft.now,
-    pollAt: nextPollAt(draft.now, 0, draft.options),
-    polls: 0,
-    machine,
-    confirmed: false,
-  });
-  draft.commands.push({ kind: 'start', ...attempt });
-  return 'started';
-}
-
-/** Ends an attempt that an earlier success makes needless; nothing where there is none, and it has to be started. */
-function takeFromCache(draft: Draft, node: CompiledNode, attempt: Attempt): 'wanted' | 'over' | undefined {
-  const known = evaluated(draft, 'cache', attempt);
-  if (!known) return 'wanted';
-  if (known.ok && known.value !== true) return undefined;
-  const found = { ...attempt, attempt: 0 };
-  const choice = known.ok && node.branch !== undefined ? evaluated(draft, 'branch', found) : undefined;
-  if (known.ok && node.branch !== undefined && !choice) return 'wanted';
-  takeItem(draft, attempt);
-  const error = known.ok ? choice && applyChoice(draft, node, choice) : known.error;
-  if (error) settleBeforeStart(draft, attempt, 'X', error);
-  else settleBeforeStart(draft, found, 'C');
-  return 'over';
-}
-
-/** Takes an item off the list, unless it was taken before, for an earlier attempt. */
-function takeItem(draft: Draft, { node, item }: Attempt): void {
-  const map = draft.maps.get(node);
-  if (map && item === map.next) draft.maps.set(node, takeNext(map));
-}
-
-/** Ends a node, or an item of a map, of which no execution is started. */
-function settleBeforeStart(draft: Draft, attempt: Attempt, to: NodeCode, error?: ErrorInfo): void {
-  const { node, item } = attempt;
-  draft.flights.delete(flightKey(attempt));
-  if (item === undefined) {
-    decideNode(draft, node, to, attempt.attempt, error);
-    return;
-  }
-  decideItem(draft, attempt, to, error);
-  settleItem(draft, { node, item }, to, error);
 }

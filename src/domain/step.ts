@@ -3,8 +3,9 @@
  * Invariants: a terminal status never changes; nothing starts once a stop stands; a start is a command of the very
  * step that decided it; the outcome does not depend on the order of the facts.
  */
-import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd } from './attempts.ts';
+
 import { applyApproval } from './approvals.ts';
+import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd } from './attempts.ts';
 import { applyDeletion, applyMark, applyPause } from './control.ts';
 import {
   DEFAULT_STEP_OPTIONS,

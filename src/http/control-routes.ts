@@ -2,7 +2,7 @@
 
 import type { CommandAnswer } from '#domain/control.ts';
 import { isRunId } from '#domain/execution-name.ts';
-import type { UserCommand } from '#domain/facts.ts';
+import type { RunCommand } from '#domain/facts.ts';
 import { commandRun } from '#scheduler/command-run.ts';
 import type { PassOutcome } from '#scheduler/pass.ts';
 import { jsonResponse } from './api-message.ts';
@@ -19,7 +19,7 @@ interface Answer {
 }
 
 /** What is answered to each command, by what became of it. */
-const ANSWERS: Record<UserCommand['kind'], Record<CommandAnswer, Answer>> = {
+const ANSWERS: Record<RunCommand['kind'], Partial<Record<CommandAnswer, Answer>>> = {
   stop: {
     accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
     already: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
@@ -65,7 +65,7 @@ export const resumeRunRoute = commandRoute('resume', {
 });
 
 function commandRoute(
-  kind: UserCommand['kind'],
+  kind: RunCommand['kind'],
   words: { readonly summary: string; readonly accepted: string; readonly already: string },
 ): Route {
   return defineRoute({

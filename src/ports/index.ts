@@ -13,6 +13,7 @@ import type { Json } from '#domain/json.ts';
 import type { LimitKind, LimitRecord, WaitingRun } from '#domain/limit.ts';
 import type { NodeState } from '#domain/node-status.ts';
 import type { PayloadRef } from '#domain/payload-ref.ts';
+import type { PipelineHead } from '#domain/pipeline-head.ts';
 import type { Decision, ErrorInfo, RunRecord, RunStateName } from '#domain/run.ts';
 
 /** Whose items: everything of a run but its aggregate is keyed by its nonce too. */
@@ -79,11 +80,7 @@ export interface RunStore {
    * @param placeOf the place of a result in the other run; nothing for one that stays behind
    * @returns how many were copied
    */
-  copyResults(
-    from: RunKey,
-    to: RunKey,
-    placeOf: (result: ResultPlace) => ResultPlace | undefined,
-  ): Promise<number>;
+  copyResults(from: RunKey, to: RunKey, placeOf: (result: ResultPlace) => ResultPlace | undefined): Promise<number>;
   /** Stores a JSON text under a key; it exists for the run once a commit names the key. */
   putValue(run: RunKey, key: string, text: string): Promise<void>;
   readValue(run: RunKey, key: string): Promise<string | undefined>;
@@ -93,6 +90,15 @@ export interface RunStore {
   listHistory(run: RunKey, createdAt: number): Promise<readonly Decision[]>;
   /** Writes a run's line in the list, unless a newer one is there. */
   putHeader(header: RunHeader): Promise<void>;
+  /** Takes a run's line out of the list for good: one that is put afterwards does not come back. */
+  removeHeader(run: Pick<RunHeader, 'id' | 'createdAt'>): Promise<void>;
+  /**
+   * Removes results, values and history of a run, at most so many items.
+   * @returns whether nothing of them is left
+   */
+  removeParts(run: RunKey, most: number): Promise<boolean>;
+  /** Removes a run itself if its revision number is still `expectedRev`; `conflict` also where it is gone. */
+  removeRun(id: string, expectedRev: number): Promise<'removed' | 'conflict'>;
   listRuns(query: RunQuery): Promise<RunPage>;
 }
 
@@ -121,18 +127,7 @@ export interface LimitStore {
 /** Where a row stands among those of a limit; only a pipeline: behind all rows of that pipeline. */
 export type WaitingPlace = Pick<WaitingRun, 'pipeline'> | Pick<WaitingRun, 'pipeline' | 'priority' | 'since' | 'run'>;
 
-/** A pipeline's head: what may change about it. */
-export interface PipelineHead {
-  readonly name: string;
-  /** Random per creation, so that a pipeline made anew under an old name is another one. */
-  readonly incarnation: string;
-  /** Revision that new runs take. */
-  readonly revision: string;
-  /** Counts changes of this head, from 1. */
-  readonly version: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+export type { PipelineHead } from '#domain/pipeline-head.ts';
 
 /** A revision in the list of a pipeline's revisions. */
 export interface RevisionEntry {
@@ -140,12 +135,17 @@ export interface RevisionEntry {
   readonly createdAt: number;
 }
 
-/** Pipelines and their immutable revisions. */
+/** Pipelines and their immutable revisions. Every read is strongly consistent. */
 export interface PipelineStore {
+  /**
+   * @throws DamagedPipelineError, NewerPipelineError
+   */
   readHead(name: string): Promise<PipelineHead | undefined>;
   /** Replaces a head if its version is still `expectedVersion` (0: there is none). */
   commitHead(head: PipelineHead, expectedVersion: number): Promise<'committed' | 'conflict'>;
-  /** Heads by name, a page at a time. */
+  /** Takes a head away if its version is still `expectedVersion`. Its definitions stay, for its runs. */
+  removeHead(name: string, expectedVersion: number): Promise<'committed' | 'conflict'>;
+  /** Heads by name, a page at a time; those that cannot be read are left out. */
   listHeads(
     limit: number,
     after?: string,
@@ -161,6 +161,16 @@ export interface PipelineStore {
   readDefinition(name: string, revision: string): Promise<PipelineDefinition | undefined>;
   /** Newest first. */
   listRevisions(name: string, incarnation: string): Promise<readonly RevisionEntry[]>;
+  /** Notes that a pipeline uses an engine, as of a version of its head; a row of a later version stands. */
+  putUse(engine: string, pipeline: string, version: number): Promise<void>;
+  /** Takes such a row away, unless it is of a later version of the head than `version`. */
+  removeUse(engine: string, pipeline: string, version: number): Promise<void>;
+  /** Names of the pipelines that use an engine, in order, a page at a time. */
+  listUses(
+    engine: string,
+    limit: number,
+    after?: string,
+  ): Promise<{ readonly items: readonly string[]; readonly last?: string }>;
 }
 
 /** An aggregate that has a due time. */

@@ -2,7 +2,7 @@
 import { type AttemptResult, evaluationKey, type Wanted } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
-import { isTerminal, statusOf } from '#domain/node-status.ts';
+import { byteOf, isTerminal, statusOf } from '#domain/node-status.ts';
 import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import type { ErrorInfo, MapState, RunRecord } from '#domain/run.ts';
 import type { Bindings } from '#ports/index.ts';
@@ -13,6 +13,7 @@ import { readMapOutput } from './map-output.ts';
 import { createLargeOutputs, OutputUnavailable, readTooMuch } from './payloads.ts';
 import { readInput } from './run-input.ts';
 
+const MARKED = byteOf('M');
 /** Results read at the same time. */
 const PARALLEL_READS = 20;
 /** Characters of outputs that a pass holds; once it has them, what needs others is left to the next one. */
@@ -144,7 +145,12 @@ async function ownOutput(
 
 /** Whether the value of a node lies in the result of one attempt. */
 function isDecidedByAttempt(scope: EvaluationScope, index: number): boolean {
-  return isTerminal(scope.run.nodes.charCodeAt(index)) && !mapOf(scope.run, index);
+  return isTerminal(scope.run.nodes.charCodeAt(index)) && !listOf(scope, index);
+}
+
+/** The map whose items give a node its output: not one that got its output by hand. */
+function listOf({ run }: EvaluationScope, index: number): MapState | undefined {
+  return run.nodes.charCodeAt(index) === MARKED ? undefined : mapOf(run, index);
 }
 
 async function bindNode(
@@ -172,7 +178,7 @@ async function outputOf(
   results: LastResults,
   index: number,
 ): Promise<string | undefined> {
-  const map = mapOf(scope.run, index);
+  const map = listOf(scope, index);
   if (map) return readMapOutput(deps.runs, scope.run, map, scope.results);
   return (await results.of(index))?.output;
 }

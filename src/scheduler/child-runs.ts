@@ -4,7 +4,7 @@
  * repeated start finds it, and every attempt has a run of its own (C55).
  */
 import * as z from 'zod';
-import { CHILD_RUNS_ARN, MAX_RUN_DEPTH } from '#domain/built-in-engines.ts';
+import { APPROVALS_ARN, CHILD_RUNS_ARN, MAX_RUN_DEPTH, PASS_ARN } from '#domain/built-in-engines.ts';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import type { Json } from '#domain/json.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
@@ -29,7 +29,12 @@ export function withChildRuns(deps: PassDeps): PassDeps {
   const { executions } = deps;
   const all: PassDeps = {
     ...deps,
-    engines: new Map([...deps.engines, ['pipeline', { stateMachineArn: CHILD_RUNS_ARN }]]),
+    engines: new Map([
+      ...deps.engines,
+      ['pipeline', { stateMachineArn: CHILD_RUNS_ARN }],
+      ['pass', { stateMachineArn: PASS_ARN }],
+      ['approval', { stateMachineArn: APPROVALS_ARN }],
+    ]),
     executions: {
       start: (arn, name, input) =>
         arn === CHILD_RUNS_ARN ? children().start(arn, name, input) : executions.start(arn, name, input),

@@ -7,6 +7,7 @@ import type { Bindings, EvaluationRequest } from '#ports/index.ts';
 import { type Binder, createBinder, type EvaluationScope, type Needs } from './bindings.ts';
 import type { PassDeps } from './deps.ts';
 import { lookUp } from './memo.ts';
+import { storePassOutput } from './pass-output.ts';
 import { OutputUnavailable } from './payloads.ts';
 import { type Placed, placeReferences, putPlaced } from './placed-references.ts';
 import { completeParams } from './start-params.ts';
@@ -49,6 +50,8 @@ async function complete(
   if (!evaluation.ok) return evaluation;
   const value = putPlaced(evaluation.value, placed);
   if (item.what === 'cache') return lookUp(deps, scope, item, value);
+  const isPass = item.what === 'params' && scope.pipeline.nodes[item.node]?.engine === 'pass';
+  if (isPass) return storePassOutput(deps, scope, item, value);
   if (item.what === 'params') return completeParams(deps, binder, scope, item, { ok: true, value });
   return { ok: true, value };
 }

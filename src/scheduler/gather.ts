@@ -1,5 +1,6 @@
 /** Gathers the facts of a pass: results that events brought, and looks at the executions that are due for one. */
 import pMap from 'p-map';
+import { isApproval } from '#domain/approvals.ts';
 import { flightKey, isFlightOf } from '#domain/draft.ts';
 import { flightDueAt } from '#domain/due.ts';
 import { type AttemptKey, parseExecutionName, toExecutionName } from '#domain/execution-name.ts';
@@ -14,6 +15,7 @@ import {
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import { type Flight, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { CallUrgency, ExecutionSeen } from '#ports/index.ts';
+import { storeAskedResults } from './asked-results.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { executionInput } from './execution-input.ts';
@@ -85,13 +87,15 @@ export async function gather(
     started: 0,
     stopped: 0,
   };
+  gathered.results.push(...(await storeAskedResults(deps, reading.run, reading.storeResult)));
   const isOwn = ({ nonce }: AttemptKey | Completion) => nonce === reading.run.nonce;
   const own = (brought.completions ?? []).filter(isOwn);
   const untold = await takeCompletions(deps, reading, own, gathered);
   const settled = new Set([...gathered.results, ...untold].map(flightKey));
   const looks = new Set((brought.looks ?? []).filter(isOwn).map(flightKey));
   const now = deps.clock.now();
-  const open = reading.run.flights.filter((flight) => isUnderWay(flight) && !settled.has(flightKey(flight)));
+  const hasExecution = (flight: Flight) => isUnderWay(flight) && !isApproval(reading.run, flight);
+  const open = reading.run.flights.filter((flight) => hasExecution(flight) && !settled.has(flightKey(flight)));
   const asked = open.filter((flight) => looks.has(flightKey(flight)));
   const due = open.filter((flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now);
   const rest = await sweep(deps, reading, due, gathered);

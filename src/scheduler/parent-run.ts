@@ -2,7 +2,7 @@
 import { isFlightOf } from '#domain/draft.ts';
 import { toExecutionName } from '#domain/execution-name.ts';
 import type { UserCommand } from '#domain/facts.ts';
-import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
+import { type Flight, isRunOver, isUnderWay, type ParentAttempt, type RunRecord } from '#domain/run.ts';
 import type { PassDeps } from './deps.ts';
 
 /** The order to stop that a parent run gives its child. */
@@ -15,9 +15,19 @@ export const STOPPED_BY_PARENT: UserCommand = { kind: 'stop', by: 'its parent' }
 export async function isStillWanted(deps: PassDeps, run: RunRecord): Promise<boolean> {
   const { parent } = run;
   if (!parent || run.state !== 'QUEUED') return true;
+  const flight = await attemptOf(deps, parent);
+  return flight !== undefined && !flight.ending;
+}
+
+/** Whether the parent's attempt has not been decided yet: it still looks for its child. */
+export async function awaits(deps: Pick<PassDeps, 'runs'>, { parent }: RunRecord): Promise<boolean> {
+  return parent !== undefined && (await attemptOf(deps, parent)) !== undefined;
+}
+
+async function attemptOf(deps: Pick<PassDeps, 'runs'>, parent: ParentAttempt): Promise<Flight | undefined> {
   const above = await deps.runs.readRun(parent.run);
-  if (above?.nonce !== parent.nonce) return false;
-  return above.flights.some((flight) => isFlightOf(flight, parent) && !flight.ending && isUnderWay(flight));
+  if (above?.nonce !== parent.nonce) return undefined;
+  return above.flights.find((flight) => isFlightOf(flight, parent) && isUnderWay(flight));
 }
 
 /** Rings the parent of a run that is over, so that it looks at once. */

@@ -19,6 +19,8 @@ import { owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce } from './announce.ts';
+import { storeAskedResults } from './asked-results.ts';
+import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
@@ -73,15 +75,23 @@ interface Tally {
   unfolded: number;
 }
 
+/** What one call came to, over all its readings. */
+interface Progress {
+  readonly tally: Tally;
+  readonly storeResult: StoreResult;
+  /** A commit took the command. */
+  isTaken: boolean;
+}
+
 /**
  * Runs a pass over a run.
  * @throws whatever a port throws: the message that brought the pass then comes again, and the due time stands
  */
 export async function runPass(deps: PassDeps, runId: string, input: PassInput = {}): Promise<PassOutcome> {
   const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0, unfolded: 0 };
-  const storeResult = createResultStoring(deps.runs, runId);
+  const progress: Progress = { tally, storeResult: createResultStoring(deps.runs, runId), isTaken: false };
   for (let reading = 0; reading < MAX_READINGS; reading++) {
-    const outcome = await onePass(deps, runId, input, storeResult, tally);
+    const outcome = await onePass(deps, runId, input, progress);
     if (!outcome) {
       tally.conflicts += 1;
       continue;
@@ -99,14 +109,16 @@ async function onePass(
   deps: PassDeps,
   runId: string,
   input: PassInput,
-  storeResult: StoreResult,
-  tally: Tally,
+  progress: Progress,
 ): Promise<PassOutcome | undefined> {
+  const { tally, storeResult } = progress;
   const readAt = deps.clock.now();
   const run = await readWhileStoring(deps, runId, input.completions ?? [], storeResult);
   if (!run) return { kind: 'missing' };
   if (run instanceof DamagedRunError) return { kind: 'damaged', error: run };
   if (run instanceof NewerRunError) return { kind: 'newer', error: run };
+  if (run.deleted && input.command && input.command.kind !== 'delete') return { kind: 'missing' };
+  if (isLeaving(run)) return leave(deps, run, input);
   const pipeline = await loadPipeline(deps.pipelines, run.pipeline, run.revision);
   if (!pipeline) {
     const detail = `revision ${run.revision} of pipeline ${run.pipeline} cannot be found`;
@@ -130,11 +142,19 @@ async function onePass(
     ...(command && { command }),
     ...(isOverdue && { announced: true }),
   };
-  const reached = await advance(deps, reading, facts, tally);
+  const reached = await advance(deps, reading, facts, progress);
   if (!reached) return undefined;
-  const answer = input.command && answerTo(input.command, run, reached);
+  const outcome = { pipeline, before: run, after: reached, isTaken: progress.isTaken };
+  const answer = input.command && answerTo(input.command, outcome);
   const unanswered = gathered.unanswered + tally.unfolded;
   return { kind: 'done', run: reached, unanswered, ...(answer && { command: answer }) };
+}
+
+/** A pass over a run that is over and to be deleted does that, and nothing else. */
+async function leave(deps: PassDeps, run: RunRecord, { command }: PassInput): Promise<PassOutcome> {
+  if (command) return { kind: 'done', run, command: 'already', unanswered: 0 };
+  await carryOutDeletion(deps, run);
+  return { kind: 'done', run, unanswered: 0 };
 }
 
 /**
@@ -171,7 +191,13 @@ async function readRun(deps: PassDeps, runId: string) {
 }
 
 /** Decides, commits and carries out, again while carrying out gives facts; nothing where a commit was lost. */
-async function advance(deps: PassDeps, reading: Reading, facts: Facts, tally: Tally): Promise<RunRecord | undefined> {
+async function advance(
+  deps: PassDeps,
+  reading: Reading,
+  facts: Facts,
+  progress: Progress,
+): Promise<RunRecord | undefined> {
+  const { tally } = progress;
   let { run } = reading;
   tally.unfolded = 0;
   let open: Facts | undefined = facts;
@@ -184,6 +210,7 @@ async function advance(deps: PassDeps, reading: Reading, facts: Facts, tally: Ta
       return commits > 0 && !open.answers?.length ? run : undefined;
     }
     if (next !== run) tally.commits += 1;
+    progress.isTaken ||= decided.result.taken;
     open = await carryOut(deps, { ...reading, run: next }, decided, run, tally);
     run = next;
   }
@@ -213,7 +240,8 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
     const left = readAt + deps.options.passMs / 3 - deps.clock.now();
     if (left <= 0) isClosed = true;
     else {
-      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists: result.lists };
+      const { lists } = result;
+      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists };
       const values = await evaluateWanted(deps, scope, result.wanted, left);
       for (const [key, value] of values) evaluations.set(key, value);
       isClosed = values.size < result.wanted.length;
@@ -226,6 +254,7 @@ async function commit(deps: PassDeps, before: RunRecord, result: StepResult): Pr
   if (result.run === before) return before;
   let next = result.run;
   for (const [key, list] of result.lists) await storeList(deps, next, key, list);
+  for (const [key, text] of result.values) await deps.runs.putValue(next, key, text);
   if (result.output !== undefined) {
     const text = canonicalJson(result.output);
     const outputKey = `output-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
@@ -272,11 +301,13 @@ async function carryOut(
   for (const id of telling?.inTheWay ?? []) {
     await runPass(deps, id, { command: { kind: 'stop', by: `run ${run.id}, which takes its place` } });
   }
-  if (!owes && !isUnsettled && !telling?.matters) return undefined;
+  const asked = run === before ? [] : await storeAskedResults(deps, run, reading.storeResult);
+  if (!owes && !isUnsettled && !telling?.matters && asked.length === 0) return undefined;
   // That a start was confirmed is not worth a commit of its own: the pass that polls it finds out.
   return {
     engines: deps.engines,
     answers: isUnsettled ? answers : [],
+    results: asked,
     ...(owes && { announced: true }),
     ...(telling && { limits: telling.limits, told: telling.told }),
   };

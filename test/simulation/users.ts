@@ -1,6 +1,6 @@
 /** What users do in a world: each does one thing after the other, and a client whose call died asks again. */
 import type { PipelineDefinition } from '#domain/definition.ts';
-import type { UserCommand } from '#domain/facts.ts';
+import type { RunCommand } from '#domain/facts.ts';
 import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { putEngine, removeEngine } from '#scheduler/engines.ts';
@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 /** One thing that a user does, so long after the world's beginning (ms). */
 export type UserAct = { readonly atMs: number } & (
   | {
-      readonly kind: UserCommand['kind'];
+      readonly kind: RunCommand['kind'];
       /** Of the runs that there are by then, which one: counted round. @default 0, the run that the world was made for */
       readonly run?: number;
     }
@@ -20,6 +20,8 @@ export type UserAct = { readonly atMs: number } & (
   /** Registers an engine, with a limit of attempts or without; takes it away where `isGone`. */
   | { readonly kind: 'engine'; readonly name: string; readonly slots?: number; readonly isGone?: boolean }
   | { readonly kind: 'pool'; readonly name: string; readonly slots: number }
+  /** Asks something of the run that the world was made for; gives false to ask it again. */
+  | { readonly kind: 'ask'; readonly ask: (deps: PassDeps, runId: string) => Promise<boolean> }
   | { readonly kind: 'put'; readonly definition: PipelineDefinition; readonly revision: string }
 );
 
@@ -102,6 +104,8 @@ export class Users {
           trigger: { type: 'api' },
         });
         return true;
+      case 'ask':
+        return act.ask(deps, target);
       case 'engine':
         return (await changeEngine(deps, act)).kind !== 'busy';
       case 'pool':

@@ -64,7 +64,7 @@ function inflateBody(id: string, body: Uint8Array): string {
 export function createDynamoAggregates(
   table: Table,
   clock: Clock,
-): Pick<RunStore, 'createRun' | 'readRun' | 'commitRun'> {
+): Pick<RunStore, 'createRun' | 'readRun' | 'commitRun' | 'removeRun'> {
   return {
     async createRun(run) {
       const { existing } = await table.putOrGet(toAggregateItem(run), {
@@ -87,6 +87,10 @@ export function createDynamoAggregates(
         values: { ':expected': expectedRev, ':known': RUN_SCHEMA_VERSION },
       });
       return isCommitted ? 'committed' : 'conflict';
+    },
+    async removeRun(id, expectedRev) {
+      const condition = { expression: '#v = :expected', values: { ':expected': expectedRev } };
+      return (await table.removeIf(aggregateKey(id), condition)) ? 'removed' : 'conflict';
     },
   };
 }

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { isRunOver, RUN_STATES } from '#domain/run.ts';
 import type { Clock, RunHeader, RunPage, RunQuery, RunStore } from '#ports/index.ts';
-import { isExpired, runExpiry } from './retention.ts';
+import { isExpired, removalExpiry, runExpiry } from './retention.ts';
 import type { Item, PartitionQuery, Table } from './table.ts';
 import {
   HEADERS_PARTITION,
@@ -46,7 +46,10 @@ const headerBody = z.object({
 });
 
 /** The calls of a run store that concern headers. */
-export function createDynamoRunHeaders(table: Table, clock: Clock): Pick<RunStore, 'putHeader' | 'listRuns'> {
+export function createDynamoRunHeaders(
+  table: Table,
+  clock: Clock,
+): Pick<RunStore, 'putHeader' | 'removeHeader' | 'listRuns'> {
   return {
     async putHeader(header) {
       await table.putIf(toHeaderItem(header), {
@@ -54,6 +57,13 @@ export function createDynamoRunHeaders(table: Table, clock: Clock): Pick<RunStor
         values: { ':rev': header.rev },
       });
     },
+    removeHeader: ({ id, createdAt }) =>
+      table.put({
+        pk: HEADERS_PARTITION,
+        sk: headerSortKey(createdAt, id),
+        v: Number.MAX_SAFE_INTEGER,
+        ttl: removalExpiry(clock.now()),
+      }),
     async listRuns(query) {
       const bounds = boundsOf(query);
       if (bounds.low > bounds.high) return { items: [] };

@@ -27,6 +27,11 @@ export function partExpiry(now: number): number {
   return Math.ceil(now / 1000) + PART_SECONDS;
 }
 
+/** When the sign that a line of the list was removed may go: long after whoever could still write that line. */
+export function removalExpiry(now: number): number {
+  return Math.ceil(now / 1000) + 2 * DAY_SECONDS;
+}
+
 /** Whether an item with this expiry (seconds since the epoch) is over now (ms since the epoch). */
 export function isExpired(expiry: number | undefined, now: number): boolean {
   return expiry !== undefined && expiry * 1000 <= now;

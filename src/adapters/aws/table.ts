@@ -5,6 +5,7 @@
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
+  type BatchWriteCommandInput,
   DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
@@ -50,6 +51,8 @@ export interface Table {
   putOrGet(item: Item, condition: Condition): Promise<{ readonly existing?: unknown }>;
   /** Removes an item if a condition holds; tells whether it did. */
   removeIf(key: ItemKey, condition: Condition): Promise<boolean>;
+  /** Removes any number of items, in no order; a failure may leave some of them there. */
+  removeAll(keys: readonly ItemKey[]): Promise<void>;
   /** Items a page at a time; a page may be empty. */
   query(query: PartitionQuery): AsyncGenerator<readonly unknown[]>;
 }
@@ -96,7 +99,7 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
     async put(item) {
       await documents.send(new PutCommand({ TableName: tableName, Item: item }));
     },
-    putAll: (items) => putInBatches(documents, tableName, items),
+    putAll: (items) => putItems(documents, tableName, items),
     async putIf(item, condition) {
       return (await tryPut(item, condition, false)) === undefined;
     },
@@ -115,6 +118,7 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
       });
       return (await lostCondition(documents.send(removal))) === undefined;
     },
+    removeAll: (keys) => removeItems(documents, tableName, keys),
     async *query(query) {
       let start: Record<string, unknown> | undefined;
       do {
@@ -138,19 +142,35 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
   };
 }
 
-async function putInBatches(
+type WriteRequest = NonNullable<NonNullable<BatchWriteCommandInput['RequestItems']>[string]>[number];
+
+function putItems(documents: DynamoDBDocumentClient, tableName: string, items: readonly Item[]): Promise<void> {
+  return inBatches(
+    documents,
+    tableName,
+    items.map((Item) => ({ PutRequest: { Item } })),
+  );
+}
+
+function removeItems(documents: DynamoDBDocumentClient, tableName: string, keys: readonly ItemKey[]): Promise<void> {
+  return inBatches(
+    documents,
+    tableName,
+    keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
+  );
+}
+
+async function inBatches(
   documents: DynamoDBDocumentClient,
   tableName: string,
-  items: readonly Item[],
+  requests: readonly WriteRequest[],
 ): Promise<void> {
-  const writeBatch = async (batch: readonly Item[]): Promise<FailedEntry<Item>[]> => {
-    const requests = batch.map((Item) => ({ PutRequest: { Item } }));
-    const answer = await documents.send(new BatchWriteCommand({ RequestItems: { [tableName]: requests } }));
-    const left = answer.UnprocessedItems?.[tableName] ?? [];
-    return left.flatMap(({ PutRequest }) => (PutRequest?.Item ? [{ entry: PutRequest.Item as Item, why: BUSY }] : []));
+  const writeBatch = async (batch: readonly WriteRequest[]): Promise<FailedEntry<WriteRequest>[]> => {
+    const answer = await documents.send(new BatchWriteCommand({ RequestItems: { [tableName]: [...batch] } }));
+    return (answer.UnprocessedItems?.[tableName] ?? []).map((entry) => ({ entry, why: BUSY }));
   };
-  const batches = Array.from({ length: Math.ceil(items.length / BATCH_ITEMS) }, (_, at) =>
-    items.slice(at * BATCH_ITEMS, (at + 1) * BATCH_ITEMS),
+  const batches = Array.from({ length: Math.ceil(requests.length / BATCH_ITEMS) }, (_, at) =>
+    requests.slice(at * BATCH_ITEMS, (at + 1) * BATCH_ITEMS),
   );
   await pMap(batches, (batch) => sendBatch('items', batch, writeBatch), { concurrency: PARALLEL_BATCHES });
 }

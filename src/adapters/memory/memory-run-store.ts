@@ -16,7 +16,38 @@ export interface MemoryRunStore extends RunStore {
 /** Makes an empty store. */
 export function createMemoryRunStore(): MemoryRunStore {
   const stored = new Map<string, PackedRun>();
-  return { stored, ...aggregates(stored), ...results(), ...values(), ...history(), ...headers() };
+  const parts: Parts = { results: new Map(), values: new Map(), history: new Map() };
+  return {
+    stored,
+    ...aggregates(stored),
+    ...results(parts.results),
+    ...values(parts.values),
+    ...history(parts.history),
+    ...headers(),
+    removeParts: async (run, most) => removeParts(parts, keyOf(run), most),
+  };
+}
+
+/** What runs have beside their aggregates, by the key of the run. */
+interface Parts {
+  /** By run and node, as in the table: one node's results are read without a look at the others. */
+  readonly results: Map<string, Map<number, Map<string, AttemptResult>>>;
+  readonly values: Map<string, Map<string, string>>;
+  readonly history: Map<string, Map<number, string>>;
+}
+
+function removeParts({ results, values, history }: Parts, run: string, most: number): boolean {
+  const all = [...(results.get(run)?.values() ?? []), values.get(run), history.get(run)];
+  let left = most;
+  for (const items of all) {
+    for (const key of items?.keys() ?? []) {
+      if (left === 0) return false;
+      (items as Map<unknown, unknown>).delete(key);
+      left -= 1;
+    }
+  }
+  for (const part of [results, values, history]) part.delete(run);
+  return true;
 }
 
 function aggregates(stored: Map<string, PackedRun>) {
@@ -40,12 +71,15 @@ function aggregates(stored: Map<string, PackedRun>) {
       stored.set(run.id, packRun(run));
       return 'committed' as const;
     },
+    async removeRun(id: string, expectedRev: number) {
+      if (stored.get(id)?.rev !== expectedRev) return 'conflict' as const;
+      stored.delete(id);
+      return 'removed' as const;
+    },
   };
 }
 
-function results() {
-  /** By run and node, as in the table: one node's results are read without a look at the others. */
-  const byRun = new Map<string, Map<number, Map<string, AttemptResult>>>();
+function results(byRun: Parts['results']) {
   const nodesOf = (run: RunKey) => mapAt(byRun, keyOf(run));
   return {
     async putResult(run: RunKey, result: AttemptResult) {
@@ -101,8 +135,7 @@ function attemptKey(attempt: number, item?: number): string {
   return `${item ?? ''}/${attempt}`;
 }
 
-function values() {
-  const byRun = new Map<string, Map<string, string>>();
+function values(byRun: Parts['values']) {
   return {
     async putValue(run: RunKey, key: string, text: string) {
       mapAt(byRun, keyOf(run)).set(key, text);
@@ -113,8 +146,7 @@ function values() {
   };
 }
 
-function history() {
-  const byRun = new Map<string, Map<number, string>>();
+function history(byRun: Parts['history']) {
   return {
     async putHistory(run: RunKey, rev: number, decisions: RunRecord['decisions'], createdAt: number) {
       mapAt(byRun, keyOf(run)).set(rev, packDecisions(decisions, createdAt));
@@ -127,14 +159,21 @@ function history() {
 }
 
 function headers() {
-  const byId = new Map<string, RunHeader>();
+  /** By place in the list; nothing where a line was removed. */
+  const byPlace = new Map<string, RunHeader | undefined>();
+  const placeOf = ({ createdAt, id }: Pick<RunHeader, 'id' | 'createdAt'>) => `${createdAt}#${id}`;
   return {
     async putHeader(header: RunHeader) {
-      const known = byId.get(header.id);
-      if (!known || known.rev < header.rev) byId.set(header.id, structuredClone(header));
+      const place = placeOf(header);
+      const known = byPlace.get(place);
+      if (!byPlace.has(place) || (known && known.rev < header.rev)) byPlace.set(place, structuredClone(header));
+    },
+    async removeHeader(run: Pick<RunHeader, 'id' | 'createdAt'>) {
+      byPlace.set(placeOf(run), undefined);
     },
     async listRuns(query: RunQuery): Promise<RunPage> {
-      const newestFirst = [...byId.values()].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      const known = [...byPlace.values()].filter((header) => header !== undefined);
+      const newestFirst = known.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
       const matching = newestFirst.filter((header) => matches(header, query));
       const items = matching.slice(0, query.limit);
       const last = items.at(-1);

@@ -1,0 +1,40 @@
+/**
+ * The deletion of a run that is over. The order to delete it was committed, and nobody sees the run any more; its line in
+ * the list goes, then everything keyed by its nonce, a page at a time, and the aggregate last. So whatever dies in between
+ * leaves it due, and a run of the same id can be made only once nothing of this one is left.
+ */
+import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
+import { owesLimits } from '#domain/run-limits.ts';
+import type { PassDeps } from './deps.ts';
+import { awaits, ringParent } from './parent-run.ts';
+
+/** Items that go at a time. */
+const PAGE = 500;
+
+/**
+ * Whether nothing but its deletion is left to do for a run: its end was told, and every slot that it held was given back
+ * to its limit.
+ */
+export function isLeaving(run: RunRecord): boolean {
+  if (!run.deleted || !isRunOver(run.state)) return false;
+  return !owesAnnouncement(run, false) && !owesLimits(run.limits);
+}
+
+/**
+ * Deletes a run as far as this pass can, and rings for the rest. A child whose end its parent has not taken note of
+ * stays until then: the parent would take it for lost, and start it again.
+ */
+export async function carryOutDeletion(deps: PassDeps, run: RunRecord): Promise<void> {
+  if (await awaits(deps, run)) {
+    await ringParent(deps, run);
+    return;
+  }
+  const until = deps.clock.now() + deps.options.passMs / 3;
+  await deps.runs.removeHeader(run);
+  while (!(await deps.runs.removeParts(run, PAGE))) {
+    if (deps.clock.now() < until) continue;
+    await deps.inbox.ring(run.id);
+    return;
+  }
+  await deps.runs.removeRun(run.id, run.rev);
+}
