@@ -1,10 +1,11 @@
-/** The parameters of a start: with the payload that a Lambda node gets where it names none, and within the limits. */
+/** The parameters of a start: as its engine takes them, with the payload that a Lambda node gets where it names none, and within the limits. */
 import type { Evaluation, Wanted } from '#domain/facts.ts';
 import type { CompiledNode } from '#domain/graph.ts';
 import { canonicalJson, type Json, type JsonObject } from '#domain/json.ts';
 import { PAYLOAD_LIMITS, toEnvelope, tooLarge } from '#domain/payload-ref.ts';
 import type { Binder, EvaluationScope } from './bindings.ts';
 import type { PassDeps } from './deps.ts';
+import { checkStart } from './engine-params.ts';
 import { executionInput } from './execution-input.ts';
 import { OutputUnavailable, refsOf } from './payloads.ts';
 import { takesReferences } from './placed-references.ts';
@@ -17,13 +18,15 @@ const ADVICE = 'a function that is wrapped by millrace/function takes more with 
  * @throws OutputUnavailable
  */
 export async function completeParams(
-  deps: Pick<PassDeps, 'payloads'>,
+  deps: Pick<PassDeps, 'payloads' | 'limits' | 'engines'>,
   binder: Binder,
   scope: EvaluationScope,
   wanted: Wanted,
   answer: Evaluation & { ok: true },
 ): Promise<Evaluation> {
   const node = scope.pipeline.nodes[wanted.node] as CompiledNode;
+  const misfit = await checkStart(deps, binder, scope, wanted, answer.value);
+  if (misfit) return { ok: false, error: misfit };
   const params = await withPayload(binder, node, wanted, answer.value as JsonObject);
   const bytesOf = (value: Json) => Buffer.byteLength(executionInput(scope, node, wanted, value));
   const what = `the input of ${JSON.stringify(node.id)}`;
