@@ -17,6 +17,7 @@ import { type Flight, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { CallUrgency, ExecutionSeen } from '#ports/index.ts';
 import { storeAskedResults } from './asked-results.ts';
 import type { PassDeps } from './deps.ts';
+import { reportMissingMachine } from './engines.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { executionInput } from './execution-input.ts';
 import { isListable, listRunning } from './listed-running.ts';
@@ -215,6 +216,7 @@ export async function startExecutions(
 ): Promise<StartAnswer[]> {
   const first = decided !== undefined;
   const inputs = await inputsOf(deps, reading, flights, decided);
+  const gone = new Map<string, Flight>();
   const answers = await pMap(
     flights,
     async (flight): Promise<StartAnswer | undefined> => {
@@ -229,11 +231,15 @@ export async function startExecutions(
       );
       if (deps.clock.now() - reading.readAt >= deps.options.passMs) await takeBackLateStart(deps, reading.run, flight);
       if (!('message' in said)) return { node, item, attempt, answer: said.kind };
+      if (said.kind === 'refused' && said.isMachineGone) gone.set(machineOf(reading.run, flight), flight);
       const error = { name: 'Millrace.EngineError', message: said.message };
       return { node, item, attempt, answer: said.kind, error, first };
     },
     { concurrency: PARALLEL_CALLS },
   );
+  for (const [arn, { node }] of gone) {
+    await reportMissingMachine(deps, (reading.pipeline.nodes[node] as CompiledNode).engine, arn);
+  }
   return answers.filter((answer) => answer !== undefined);
 }
 
