@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
 import { RUN_STATES } from '#domain/run.ts';
 import { NODE_STATES } from './field-schemas.ts';
+import { conditionSchema } from './pipeline-schemas.ts';
 import { tagsSchema } from './run-schemas.ts';
 
 /** Hops after which an event is refused: something answers its own answers. */
@@ -46,12 +47,18 @@ export const runRejectedSchema = z.strictObject({
   errors: z.array(z.strictObject({ path: z.string(), code: z.string(), message: z.string() })).optional(),
 });
 
-/** `PipelineChanged`: a pipeline has a new revision. May be repeated; a higher `version` is newer. */
+/**
+ * `PipelineChanged`: a pipeline has a new revision or another condition, was paused, resumed or deleted. May be
+ * repeated; a higher `version` is newer.
+ */
 export const pipelineChangedSchema = z.strictObject({
   ...head,
   pipeline: z.string(),
   revision: z.string(),
   version: z.int(),
+  paused: z.boolean(),
+  conditions: z.array(conditionSchema).describe('As `GET /v1/pipelines/{name}` shows them.'),
+  deleted: z.literal(true).optional().describe('It is being deleted, and starts nothing more.'),
 });
 
 /** `EngineChanged`: an engine was put, drained or removed, fell silent, or came back. A higher `rev` is newer. */

@@ -2,9 +2,7 @@
 import * as z from 'zod';
 import { definitionRevision } from '#authoring/definition-revision.ts';
 import { NAME_PATTERN, pipelineSchema } from '#domain/definition-schema.ts';
-import type { CompiledPipeline } from '#domain/graph.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
-import { listInWords } from '#domain/names-in-words.ts';
 import type { PipelineHead } from '#ports/index.ts';
 import { loadPipeline } from '#scheduler/pipelines.ts';
 import { type PutOutcome, putPipeline } from '#scheduler/put-pipeline.ts';
@@ -13,6 +11,7 @@ import { DEFINITION_TYPES, readDefinitionBody } from './definition-body.ts';
 import { pageSchema } from './field-schemas.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
 import { pipelineLineSchema, pipelineResourceSchema, revisionSchema, validationSchema } from './pipeline-schemas.ts';
+import { viewHead, viewPipeline } from './pipeline-view.ts';
 import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
@@ -40,7 +39,7 @@ export const putPipelineRoute = defineRoute({
     200: { description: 'A new revision, or the present one again', schema: pipelineResourceSchema },
     201: { description: 'The first revision', schema: pipelineResourceSchema },
   },
-  problems: [...BODY_PROBLEMS, 'REVISION_MISMATCH', 'BUSY'],
+  problems: [...BODY_PROBLEMS, 'REVISION_MISMATCH', 'PIPELINE_DELETING', 'BUSY'],
   async handle({ deps, request, pathPart }) {
     const definition = await readDefinitionBody(request);
     const name = pathPart('name');
@@ -50,7 +49,7 @@ export const putPipelineRoute = defineRoute({
     const head = headOf(put, name);
     const pipeline = await loadPipeline(deps.pipelines, name, head.revision);
     if (!pipeline) throw pipelineNotFound(name);
-    return jsonResponse(put.kind === 'created' ? 201 : 200, viewPipeline(deps, head, pipeline), etagOf(head.revision));
+    return jsonResponse(put.kind === 'created' ? 201 : 200, viewPipeline(head, pipeline), etagOf(head.revision));
   },
 });
 
@@ -66,6 +65,8 @@ function headOf(put: PutOutcome, name: string): PipelineHead {
       const there = put.head ? `is at revision ${put.head.revision}` : 'does not exist';
       throw new ApiProblem('REVISION_MISMATCH', `The pipeline ${JSON.stringify(name)} ${there}.`);
     }
+    case 'deleting':
+      throw deletingProblem(name);
     case 'busy':
       throw new ApiProblem('BUSY', 'Others keep changing this pipeline; try again.', {
         headers: { 'retry-after': '1' },
@@ -73,6 +74,11 @@ function headOf(put: PutOutcome, name: string): PipelineHead {
     default:
       return put.head;
   }
+}
+
+function deletingProblem(name: string): ApiProblem {
+  const detail = `The pipeline ${JSON.stringify(name)} is being deleted.`;
+  return new ApiProblem('PIPELINE_DELETING', detail, { headers: { 'retry-after': '60' } });
 }
 
 /** The revisions that a request expects; nothing where it expects none. */
@@ -115,7 +121,7 @@ export const listPipelinesRoute = defineRoute({
     const after = query.cursor === undefined ? undefined : fromCursor(query.cursor, listed, z.string());
     const { items, last } = await deps.pipelines.listHeads(query.limit ?? DEFAULT_LIMIT, after);
     return jsonResponse(200, {
-      items: items.map(viewHead),
+      items: items.filter(({ deleting }) => !deleting).map(viewHead),
       ...(last !== undefined && { nextCursor: toCursor(listed, last) }),
     });
   },
@@ -138,7 +144,7 @@ export const getPipelineRoute = defineRoute({
       const detail = `The pipeline ${JSON.stringify(head.name)} has no revision ${JSON.stringify(revision)}.`;
       throw new ApiProblem('REVISION_NOT_FOUND', detail);
     }
-    return jsonResponse(200, viewPipeline(deps, head, pipeline), etagOf(revision));
+    return jsonResponse(200, viewPipeline(head, pipeline), etagOf(revision));
   },
 });
 
@@ -172,46 +178,11 @@ export const listRevisionsRoute = defineRoute({
  */
 async function readHead(deps: ApiDeps, name: string): Promise<PipelineHead> {
   const head = NAME_PATTERN.test(name) ? await deps.pipelines.readHead(name) : undefined;
-  if (!head) throw pipelineNotFound(name);
+  if (!head || head.deleting) throw pipelineNotFound(name);
   return head;
 }
 
 /** The problem of a pipeline that is not there. */
 export function pipelineNotFound(name: string): ApiProblem {
   return new ApiProblem('PIPELINE_NOT_FOUND', `There is no pipeline ${JSON.stringify(name)}.`);
-}
-
-function viewHead(head: PipelineHead) {
-  return {
-    name: head.name,
-    revision: head.revision,
-    paused: false,
-    createdAt: toIsoTime(head.createdAt),
-    updatedAt: toIsoTime(head.updatedAt),
-  };
-}
-
-function viewPipeline(deps: ApiDeps, head: PipelineHead, pipeline: CompiledPipeline) {
-  return {
-    ...viewHead(head),
-    revision: pipeline.revision,
-    definition: pipeline.definition,
-    conditions: [readyCondition(deps, head, pipeline)],
-  };
-}
-
-/** Engines of this version come with the installation, so what a revision needs changes with its revision alone. */
-function readyCondition(deps: ApiDeps, head: PipelineHead, pipeline: CompiledPipeline) {
-  const waiting = pipeline.nodes.filter((node) => !deps.engines.has(node.engine));
-  const engines = [...new Set(waiting.map((node) => node.engine))];
-  const isReady = waiting.length === 0;
-  const missing = `${listInWords(waiting.map(({ id }) => id))} needs ${listInWords(engines)}`;
-  return {
-    type: 'Ready',
-    status: isReady ? 'True' : 'False',
-    reason: isReady ? 'EnginesAvailable' : 'NoEngine',
-    message: isReady ? 'Every engine that it names is there.' : `no engines available to handle pipeline: ${missing}`,
-    lastTransitionTime: toIsoTime(head.updatedAt),
-    observedRevision: pipeline.revision,
-  };
 }

@@ -1,14 +1,16 @@
 /** Pipelines, as the API shows them. */
 import * as z from 'zod';
+import { READY_REASONS } from '#domain/conditions.ts';
 import { instant } from './field-schemas.ts';
 
-const condition = z
+/** A condition of a pipeline. */
+export const conditionSchema = z
   .strictObject({
     type: z.literal('Ready'),
     status: z.enum(['True', 'False', 'Unknown']),
-    reason: z.enum(['EnginesAvailable', 'NoEngine']),
+    reason: z.enum(READY_REASONS),
     message: z.string(),
-    lastTransitionTime: instant,
+    lastTransitionTime: instant.describe('When `status` became what it is.'),
     observedRevision: z.string(),
   })
   .meta({ id: 'Condition' });
@@ -17,6 +19,9 @@ const pipelineLine = {
   name: z.string(),
   revision: z.string(),
   paused: z.boolean(),
+  pausedAt: instant.optional(),
+  pausedBy: z.string().optional(),
+  conditions: z.array(conditionSchema).readonly(),
   createdAt: instant,
   updatedAt: instant,
 };
@@ -29,7 +34,6 @@ export const pipelineResourceSchema = z
   .strictObject({
     ...pipelineLine,
     definition: z.unknown().meta({ description: 'As it was put: see schemas/pipeline.schema.json.' }),
-    conditions: z.array(condition).readonly(),
   })
   .meta({ id: 'Pipeline' });
 

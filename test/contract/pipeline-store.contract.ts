@@ -79,6 +79,54 @@ export function describePipelineStore(backend: string, open: () => Promise<Pipel
         expect(found).toEqual([...names].sort());
       });
 
+      it('keeps everything that a head may say', async () => {
+        const order = { at: CREATED, by: 'somebody' };
+        const head = sampleHead({
+          ready: {
+            type: 'Ready',
+            status: 'False',
+            reason: 'NoEngine',
+            message: ODD_TEXTS.join(' '),
+            lastTransitionTime: CREATED,
+            observedRevision: 'rev-1',
+          },
+          tells: true,
+          engines: ['gpu', 'constructor'],
+          paused: order,
+          cursors: ODD_TEXTS.map((id) => [id, { timing: 'rate 60000', createdAt: CREATED, settled: CREATED + 1 }]),
+          rejected: [{ entry: '__proto__', instant: CREATED, code: 'INVALID_INPUT', message: 'no' }],
+          backfills: [
+            {
+              id: '0123456789abcdef',
+              revision: 'rev-1',
+              from: 0,
+              to: CREATED,
+              direction: 'backward',
+              maxActiveRuns: 3,
+              ...order,
+              entries: [['0', CREATED]],
+              total: 10,
+              started: 4,
+              active: ['a', 'b'],
+            },
+          ],
+          deleting: { at: CREATED, isForced: true },
+          dueAt: CREATED + 60_000,
+        });
+        await store.commitHead(head, 0);
+        expect(await store.readHead('etl')).toEqual(head);
+        expect(await store.listHeads(1)).toEqual({ items: [head] });
+      });
+
+      it('is taken away under its version alone, and made anew', async () => {
+        await store.commitHead(sampleHead(), 0);
+        expect(await store.removeHead('etl', 2)).toBe('conflict');
+        expect(await store.removeHead('etl', 1)).toBe('committed');
+        expect(await store.readHead('etl')).toBeUndefined();
+        expect(await store.removeHead('etl', 1)).toBe('conflict');
+        expect(await store.commitHead(sampleHead({ incarnation: 'hgfedcba' }), 0)).toBe('committed');
+      });
+
       it('ends the list with the page that holds the last head', async () => {
         expect(await store.listHeads(10)).toEqual({ items: [] });
         const heads = ['a', 'b', 'c', 'd'].map((name) => sampleHead({ name }));
@@ -88,6 +136,28 @@ export function describePipelineStore(backend: string, open: () => Promise<Pipel
         expect(await store.listHeads(2, 'b')).toEqual({ items: heads.slice(2) });
         expect(await store.listHeads(2, 'bb')).toEqual({ items: heads.slice(2) });
         expect(await store.listHeads(2, 'd')).toEqual({ items: [] });
+      });
+    });
+
+    describe('uses of engines', () => {
+      it('are listed by name, a page at a time', async () => {
+        for (const name of ['c', 'a', 'B', 'constructor']) await store.putUse('gpu', name, 1);
+        await store.putUse('emr', 'a', 1);
+        await store.putUse('gpu', 'a', 1);
+        expect(await store.listUses('gpu', 3)).toEqual({ items: ['B', 'a', 'c'], last: 'c' });
+        expect(await store.listUses('gpu', 3, 'c')).toEqual({ items: ['constructor'] });
+        expect(await store.listUses('gpu', 4)).toEqual({ items: ['B', 'a', 'c', 'constructor'] });
+        expect(await store.listUses('none', 3)).toEqual({ items: [] });
+      });
+
+      it('are taken away unless a later version of the head put them', async () => {
+        await store.putUse('gpu', 'etl', 4);
+        await store.putUse('gpu', 'etl', 2);
+        await store.removeUse('gpu', 'etl', 3);
+        expect(await store.listUses('gpu', 9)).toEqual({ items: ['etl'] });
+        await store.removeUse('gpu', 'etl', 4);
+        await store.removeUse('gpu', 'etl', 4);
+        expect(await store.listUses('gpu', 9)).toEqual({ items: [] });
       });
     });
 

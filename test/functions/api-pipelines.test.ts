@@ -23,7 +23,12 @@ describe('PUT /v1/pipelines/{name}', () => {
       { type: 'Ready', status: 'True', observedRevision: first.body.revision },
     ]);
     expect(events.map(({ source, detailType }) => `${source} ${detailType}`)).toContain('millrace.api PipelineChanged');
-    expect(events.at(-1)?.detail).toMatchObject({ schemaVersion: 1, pipeline: 'etl', version: 2 });
+    expect(events.map(({ detail }) => detail)).toMatchObject([
+      { schemaVersion: 1, pipeline: 'etl', revision: first.body.revision, conditions: [{ status: 'True' }] },
+      { revision: changed.body.revision, paused: false },
+    ]);
+    const [one, two] = events.map(({ detail }) => (detail as { version: number }).version);
+    expect(two).toBeGreaterThan(one ?? 0);
   });
 
   it('does not write again what is there already', async () => {

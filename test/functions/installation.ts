@@ -43,6 +43,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   });
   const runs = createMemoryRunStore();
   const limits = createMemoryLimitStore();
+  const pipelines = createMemoryPipelineStore();
   const ringThing = async (thing: DueThing) => {
     if (thing.kind === 'run') rings.push(thing.id);
     else rungThings.push(thing);
@@ -50,8 +51,8 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const deps: ApiDeps = {
     runs,
     limits,
-    pipelines: createMemoryPipelineStore(),
-    due: createMemoryDueIndex({ run: runs.stored, limit: limits.stored }),
+    pipelines,
+    due: createMemoryDueIndex({ run: runs.stored, limit: limits.stored, pipeline: pipelines.stored }),
     memo: createMemoryMemo(),
     payloads: createMemoryPayloads(),
     executions,

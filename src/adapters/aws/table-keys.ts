@@ -11,6 +11,7 @@
  * | head of a pipeline      | `pipelines`            | `<name>`                       | `ds`, `da` while it is due         |
  * | definition              | `pipeline#<name>`      | `d#<revision>`                 |                                    |
  * | entry of a revision     | `pipeline#<name>`      | `e#<incarnation>#<revision>`   |                                    |
+ * | engine that it uses     | `uses#<engine>`        | `<name>`                       |                                    |
  * | limit                   | `limits#<kind>`        | `<name>`                       | `ds`, `da` while it is due         |
  * | run that waits          | `wait#<limit>`         | `<pipeline>#<priority>#<since>#<run>` (4 + 16; the highest priority is 0) |         |
  * | output in the memo      | `memo#<key>`           | `memo`                         |                                    |
@@ -138,6 +139,11 @@ export function memoKey(key: string): ItemKey {
 /** Partition of a pipeline's definitions. */
 export function pipelinePartition(name: string): string {
   return `pipeline#${name}`;
+}
+
+/** Partition of the names of all pipelines that use an engine; the name is the sort key. */
+export function usesPartition(engine: string): string {
+  return `uses#${engine}`;
 }
 
 /** Sort key of a definition. */
