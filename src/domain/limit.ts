@@ -122,6 +122,8 @@ export interface LimitReport {
   readonly pipeline: string;
   readonly taken: number;
   readonly returned: number;
+  /** It waits for more, so its counters are still needed. */
+  readonly isWaiting: boolean;
 }
 
 /** A limit that is new: nobody holds anything of it. */
@@ -208,13 +210,13 @@ export function machineLookAt({ trouble, updatedAt }: EngineState): number {
 }
 
 /**
- * Takes in what runs have told. What a run returned is known as soon as it says so; a holder that holds nothing and was
- * heard is forgotten.
+ * Takes in what runs have told. What a run returned is known as soon as it says so; one that holds nothing and waits for
+ * nothing is forgotten.
  */
 export function applyReports(limit: LimitRecord, reports: readonly LimitReport[]): LimitRecord {
   const holders = new Map(limit.holders.map((holder) => [keyOf(holder), holder]));
   let hasChanged = false;
-  for (const { run, nonce, pipeline, taken, returned } of reports) {
+  for (const { run, nonce, pipeline, taken, returned, isWaiting } of reports) {
     const known = holders.get(keyOf({ run, nonce }));
     if (!known) continue;
     const next = {
@@ -225,7 +227,7 @@ export function applyReports(limit: LimitRecord, reports: readonly LimitReport[]
       returned: Math.max(known.returned, returned),
     };
     const isHeard = taken >= known.granted;
-    if (isHeard && next.granted === next.returned) holders.delete(keyOf(next));
+    if (isHeard && !isWaiting && next.granted === next.returned) holders.delete(keyOf(next));
     else holders.set(keyOf(next), { ...next, ...(known.unheard && !isHeard && { unheard: true }) });
     hasChanged ||=
       next.granted !== known.granted || next.returned !== known.returned || (known.unheard === true && isHeard);

@@ -177,9 +177,7 @@ function isByHand({ trigger }: RunRecord): boolean {
 }
 
 /** What a run tells a limit. */
-export function limitReport(
-  run: RunRecord,
-  { limit, taken, returned }: RunLimit,
-): LimitReport & { readonly limit: string } {
-  return { limit, run: run.id, nonce: run.nonce, pipeline: run.pipeline, taken, returned };
+export function limitReport(run: RunRecord, { taken, returned, waiting }: RunLimit): LimitReport {
+  const { id, nonce, pipeline } = run;
+  return { run: id, nonce, pipeline, taken, returned, isWaiting: waiting !== undefined };
 }

@@ -140,7 +140,8 @@ function begin(draft: Draft): void {
 
 /** What a run does that finds as many active as may be: it waits, unless its pipeline says to leave it out. */
 function awaitTurn(draft: Draft, slots: Slots, fact: LimitFact): void {
-  const isAsked = draft.before.limits?.some(({ limit, row }) => limit === slots.limit && row !== undefined) ?? false;
+  const before = draft.before.limits?.find(({ limit }) => limit === slots.limit);
+  const isAsked = before?.row !== undefined || draft.facts.told?.has(slots.limit);
   if (draft.pipeline.onOverlap === 'skip' && isAsked && fact.free === 0) {
     draft.stop = { kind: 'overlap', at: draft.now };
     return;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '#domain/json.ts';
 import { grantSlot, type LimitRecord, limitName, type WaitingRun } from '#domain/limit.ts';
 import { reportMissingMachine } from '#scheduler/engines.ts';
-import { workLimit } from '#scheduler/limit-pass.ts';
+import { workLimit } from '#scheduler/limit-sweep.ts';
 import { type Api, createApi } from './api-client.ts';
 
 const PLACE = 'arn:aws:states:eu-central-1:111122223333:stateMachine';

@@ -1,0 +1,119 @@
+/** Looks at limits that are due or were rung: runs that were granted something, or that a change of an engine concerns. */
+import pMap from 'p-map';
+import { dropHolder, isOpen, type LimitRecord, type LimitReport, unheardHolders } from '#domain/limit.ts';
+import { limitReport } from '#domain/run-limits.ts';
+import type { PassDeps } from './deps.ts';
+import { lookForMachine } from './engines.ts';
+import { runLimitPass, withDue } from './limit-pass.ts';
+import { runPass } from './pass.ts';
+
+/** Changes of others that a note steps over, before it is left to the next look. */
+const MAX_TRIES = 5;
+const PARALLEL_READS = 10;
+const PARALLEL_PASSES = 5;
+/** Rows of waiting runs that are read and rung at once. */
+const RING_PAGE = 500;
+/** Runs that one look passes over itself. */
+const PASSES_OF_A_LOOK = 20;
+
+/**
+ * Looks at a limit that is due or was rung: at runs that were not heard since they were granted something, and at
+ * those that are to be told of a change of its engine.
+ * @param tellPipelines brings the conditions of the pipelines that name an engine up to date
+ */
+export async function workLimit(
+  deps: PassDeps,
+  name: string,
+  tellPipelines: (engineLimit: string) => Promise<void>,
+): Promise<void> {
+  const before = await deps.limits.readLimit(name);
+  if (!before) return;
+  await lookForMachine(deps, before);
+  const { reports, gone } = await askUnheard(deps, before);
+  await forget(deps, name, gone);
+  const limit = await runLimitPass(deps, name, { reports });
+  if (!limit?.ringsWaiting && !limit?.tellsPipelines) return;
+  if (limit.tellsPipelines) await tellPipelines(name);
+  const isRung = limit.ringsWaiting ? await ringWaiting(deps, limit) : true;
+  await settle(deps, limit, isRung);
+}
+
+/** What runs that were not heard have committed; those that have not taken up their grants are rung again. */
+async function askUnheard(deps: PassDeps, limit: LimitRecord) {
+  const reports: LimitReport[] = [];
+  const gone: { readonly run: string; readonly nonce: string }[] = [];
+  const late: string[] = [];
+  await pMap(
+    unheardHolders(limit),
+    async ({ run, nonce, granted }) => {
+      const known = await deps.runs.readRun(run);
+      if (known?.nonce !== nonce) {
+        gone.push({ run, nonce });
+        return;
+      }
+      const entry = known.limits?.find((one) => one.limit === limit.name);
+      if (entry && entry.taken >= granted) {
+        reports.push(limitReport(known, entry));
+      } else late.push(run);
+    },
+    { concurrency: PARALLEL_READS },
+  );
+  await serve(deps, late);
+  return { reports, gone };
+}
+
+/** Takes back what runs hold that are no more: nothing of them can start. */
+async function forget(deps: PassDeps, name: string, gone: readonly { run: string; nonce: string }[]): Promise<void> {
+  if (gone.length === 0) return;
+  const before = await deps.limits.readLimit(name);
+  if (!before) return;
+  const limit = gone.reduce(dropHolder, before);
+  await deps.limits.commitLimit({ ...limit, rev: before.rev + 1 }, before.rev);
+}
+
+/**
+ * Rings every run that waits. One round is enough where each of them still has to be granted a slot; where none is
+ * needed, they are rung until their rows are gone, since a ring may not be heard.
+ * @returns whether no further round is needed
+ */
+async function ringWaiting(deps: PassDeps, limit: LimitRecord): Promise<boolean> {
+  let isAnyLeft = false;
+  let page = await deps.limits.listWaiting(limit.name, RING_PAGE);
+  while (page.length > 0) {
+    isAnyLeft = true;
+    await serve(
+      deps,
+      page.map(({ run }) => run),
+    );
+    const last = page.at(-1);
+    page = page.length < RING_PAGE || !last ? [] : await deps.limits.listWaiting(limit.name, RING_PAGE, last);
+  }
+  const needsNoGrant = limit.slots === undefined && isOpen(limit, deps.clock.now());
+  return !(isAnyLeft && needsNoGrant);
+}
+
+/** Notes that a change was told, unless there is another one by now. That runs were granted slots meanwhile is none. */
+async function settle(deps: PassDeps, told: LimitRecord, isRung: boolean): Promise<void> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const limit = await deps.limits.readLimit(told.name);
+    if (!limit || isOther(limit, told)) return;
+    const { ringsWaiting: _rung, tellsPipelines: _told, ...rest } = limit;
+    const next = withDue({ ...rest, ...(!isRung && { ringsWaiting: true }) }, deps.clock.now(), deps.options.tickMs);
+    if ((await deps.limits.commitLimit({ ...next, rev: limit.rev + 1 }, limit.rev)) === 'committed') return;
+  }
+}
+
+function isOther(limit: LimitRecord, told: LimitRecord): boolean {
+  const { engine, toldStatus, slots } = limit;
+  return engine?.updatedAt !== told.engine?.updatedAt || toldStatus !== told.toldStatus || slots !== told.slots;
+}
+
+/**
+ * Lets runs see what has changed. The first of them are passed over here and now, the others are rung: should every ring
+ * be lost, each look at the limit still serves some.
+ */
+async function serve(deps: PassDeps, runs: readonly string[]): Promise<void> {
+  const rest = runs.slice(PASSES_OF_A_LOOK);
+  if (rest.length > 0) await deps.inbox.ringAll(rest.map((id) => ({ kind: 'run', id })));
+  await pMap(runs.slice(0, PASSES_OF_A_LOOK), (run) => runPass(deps, run), { concurrency: PARALLEL_PASSES });
+}
