@@ -161,7 +161,7 @@ function takeOver(making: Making, source: Source, node: CompiledNode): NodeCode 
     return decide(making, node.index, code, { from, times: timesOfMap(story) });
   }
   takeResult(making, { node: index, attempt: decidingAttempt(story) }, { node: node.index });
-  return decide(making, node.index, code, { from });
+  return decide(making, node.index, code, { from, asked: story });
 }
 
 function timesOfMap(story: NodeStory): Decision['times'] {
@@ -247,14 +247,16 @@ function takeResult(
 interface DecisionExtra {
   readonly from?: string | undefined;
   readonly error?: ErrorInfo | undefined;
+  /** Who asked for it there. */
+  readonly asked?: Pick<NodeStory, 'by' | 'note'>;
   readonly times?: Decision['times'];
   readonly item?: number;
 }
 
 /** Records a decision, with those that are alike. */
 function decide({ decisions, request }: Making, node: number, to: NodeCode, extra: DecisionExtra = {}): NodeCode {
-  const { item, from, error, times } = extra;
-  const isAlone = error !== undefined || times !== undefined;
+  const { item, from, error, times, asked: { by, note } = {} } = extra;
+  const isAlone = [error, times, by, note].some((own) => own !== undefined);
   const alike = [to, from ?? '', item === undefined ? '' : `${node}/items`, isAlone ? `${node}/${item ?? ''}` : ''];
   const place = alike.join('|');
   const known = decisions.get(place);
@@ -271,6 +273,8 @@ function decide({ decisions, request }: Making, node: number, to: NodeCode, extr
     ...(item !== undefined && { items: [item] }),
     attempt: 0,
     ...(error && { error }),
+    ...(by !== undefined && { by }),
+    ...(note !== undefined && { note }),
     ...(from !== undefined && { from }),
     ...(times && { times }),
   });

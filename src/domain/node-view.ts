@@ -52,7 +52,7 @@ export function viewNode(scope: RunScope, node: CompiledNode, sources: NodeSourc
       },
     ),
     ...(map ? { progress: mapProgress(scope, map) } : isOver && { progress: 1 }),
-    ...(map && { ...mapTimes(story), map: viewMap(scope, map, story) }),
+    ...(map && { ...(story.from === undefined && mapTimes(story)), map: viewMap(scope, map, story) }),
     ...(branch && { branch }),
     ...sources.mapOutput,
   };

@@ -37,6 +37,12 @@ export const errorInfo = z
   .strictObject({ name: z.string(), message: z.string() })
   .meta({ id: 'Error', description: 'What failed, as in ASL: a stable name, and a message for people.' });
 
+/** Where a result comes from. */
+export const reusedFrom = z
+  .string()
+  .optional()
+  .describe('The run whose execution gave the result, where a re-run or a partial start took it over.');
+
 /** How far a map is. */
 export const map = z
   .strictObject({

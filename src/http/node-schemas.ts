@@ -1,6 +1,25 @@
 /** Nodes, items of maps, and attempts, as the API shows them. */
 import * as z from 'zod';
-import { branch, errorInfo, instant, json, map, message, nodeState, progress, reason } from './field-schemas.ts';
+import {
+  branch,
+  errorInfo,
+  instant,
+  json,
+  map,
+  message,
+  nodeState,
+  progress,
+  reason,
+  reusedFrom,
+} from './field-schemas.ts';
+
+const approval = z
+  .strictObject({
+    prompt: z.string(),
+    token: z.string().describe('Proves that an answer is for this very attempt.'),
+    expiresAt: instant,
+  })
+  .meta({ id: 'Approval', description: 'What a node asks, while it waits for an answer.' });
 
 const work = {
   state: nodeState,
@@ -15,9 +34,11 @@ const work = {
   startedAt: instant.optional(),
   endedAt: instant.optional(),
   nextAttemptAt: instant.optional(),
+  approval: approval.optional(),
   output: json.optional(),
   outputRef: z.string().optional().describe('Address of an output that is too large to be shown here.'),
   error: errorInfo.optional(),
+  reusedFrom,
 };
 
 /** A node of a run. */
@@ -48,6 +69,8 @@ export const attemptSchema = z
     startedAt: instant.optional(),
     endedAt: instant.optional(),
     error: errorInfo.optional(),
+    by: z.string().optional().describe('Who answered it, or marked its node.'),
+    note: z.string().optional().describe('What they said about it.'),
     ignored: z
       .array(
         z.strictObject({

@@ -1,3 +1,4 @@
+import { answerRoute } from './answer-route.ts';
 import { pauseRunRoute, resumeRunRoute, stopRunRoute } from './control-routes.ts';
 import {
   drainEngineRoute,
@@ -8,6 +9,7 @@ import {
   removeEngineRoute,
 } from './engine-routes.ts';
 import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
+import { deleteRunRoute, markNodeRoute } from './mark-routes.ts';
 import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
 import {
   getPipelineRoute,
@@ -17,6 +19,7 @@ import {
   validateRoute,
 } from './pipeline-routes.ts';
 import { getPoolRoute, listPoolsRoute, putPoolRoute } from './pool-routes.ts';
+import { rerunRoute } from './rerun-routes.ts';
 import type { Route } from './route.ts';
 import { getRunOutputRoute, getRunRoute, listRunsRoute, startRunRoute } from './run-routes.ts';
 import { explainRoute, getHistoryRoute } from './story-routes.ts';
@@ -43,6 +46,10 @@ export const ROUTES: readonly Route[] = [
   stopRunRoute,
   pauseRunRoute,
   resumeRunRoute,
+  deleteRunRoute,
+  markNodeRoute,
+  answerRoute,
+  rerunRoute,
   putEngineRoute,
   getEngineRoute,
   removeEngineRoute,

@@ -1,12 +1,14 @@
 /** Runs: start, list, get. */
 import * as z from 'zod';
 import { NAME_PATTERN } from '#domain/definition-schema.ts';
+import { isRunId } from '#domain/execution-name.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
 import type { Json } from '#domain/json.ts';
-import { isRunOver, type RunRecord } from '#domain/run.ts';
+import { isRunOver } from '#domain/run.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import type { RunHeader } from '#ports/index.ts';
-import { inputErrorsInWords, type StartOutcome, startRun } from '#scheduler/start-run.ts';
+import { startPart } from '#scheduler/start-part.ts';
+import { type StartRequest, startRun } from '#scheduler/start-run.ts';
 import { jsonResponse } from './api-message.ts';
 import { pageSchema } from './field-schemas.ts';
 import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
@@ -17,8 +19,9 @@ import { ApiProblem } from './problem.ts';
 import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type QueryParameter } from './route.ts';
-import { readRunView, readScope, scopeOf } from './run-reading.ts';
+import { readRunView, readScope, runNotFound } from './run-reading.ts';
 import { runLineSchema, runSchema, startRequestSchema } from './run-schemas.ts';
+import { answerStart, KEY_HEADER, START_ANSWERS } from './started-run.ts';
 
 /** Time between two looks at a run that somebody waits for (ms). */
 const WAIT_STEP_MS = 250;
@@ -29,72 +32,43 @@ export const startRunRoute = defineRoute({
   path: '/v1/pipelines/{name}/runs',
   operationId: 'startRun',
   summary: 'Starts a run',
-  headers: { 'Idempotency-Key': '1 to 255 printable characters; the same key finds the first run again.' },
+  headers: KEY_HEADER,
   body: { mediaTypes: ['application/json'], schema: startRequestSchema, required: false },
-  answers: {
-    201: { description: 'A new run', schema: runSchema, headers: { Location: 'Address of the run' } },
-    200: {
-      description: 'The run that the first request with this key started',
-      schema: runSchema,
-      headers: { 'Idempotent-Replayed': 'true' },
-    },
-  },
+  answers: START_ANSWERS,
   problems: [
     ...BODY_PROBLEMS,
     'INVALID_KEY',
     'PIPELINE_NOT_FOUND',
+    'RUN_NOT_FOUND',
     'IDEMPOTENCY_CONFLICT',
+    'NOTHING_TO_RUN',
+    'UNKNOWN_NODE',
     'UNKNOWN_REVISION',
     'INVALID_INPUT',
+    'DAMAGED_RUN',
+    'NEWER_RUN',
   ],
   async handle({ deps, request, pathPart }) {
     const name = pathPart('name');
     const body = readJsonBody(request, startRequestSchema);
     if (!NAME_PATTERN.test(name)) throw pipelineNotFound(name);
     const key = request.headers.get('idempotency-key');
-    const outcome = await startRun(deps, {
+    const { revision, only, reuse } = body;
+    if (reuse && !isRunId(reuse.runId)) throw runNotFound(reuse.runId);
+    const asked: StartRequest = {
       pipeline: name,
       input: body.input as Json | undefined,
-      revision: body.revision,
+      revision,
       tags: Object.entries(body.tags ?? {}),
       cause: key === undefined ? undefined : { kind: 'key', key },
       trigger: { type: 'api', ...(request.by !== undefined && { by: request.by }) },
-    });
-    const run = startedRun(outcome, name, body.revision, key);
-    const view = await readRunView(deps, await scopeOf(deps, run));
-    const location = { location: `/v1/runs/${run.id}` };
-    if (outcome.kind === 'started') return jsonResponse(201, view, location);
-    return jsonResponse(200, view, { ...location, 'idempotent-replayed': 'true' });
+    };
+    const outcome =
+      only || reuse ? await startPart(deps, { ...asked, only, reuse: reuse?.runId }) : await startRun(deps, asked);
+    const nodes = only?.map((id, at) => [['only', at], id] as const);
+    return answerStart(deps, outcome, { pipeline: name, key, revision, runId: reuse?.runId, ...(nodes && { nodes }) });
   },
 });
-
-function startedRun(outcome: StartOutcome, name: string, revision?: string, key?: string): RunRecord {
-  switch (outcome.kind) {
-    case 'started':
-    case 'replayed':
-      return outcome.run;
-    case 'conflict': {
-      const detail = `The key ${JSON.stringify(key)} started run ${outcome.run.id} with another input.`;
-      throw new ApiProblem('IDEMPOTENCY_CONFLICT', detail);
-    }
-    case 'noPipeline':
-      throw pipelineNotFound(name);
-    case 'noRevision': {
-      const message = `the pipeline ${JSON.stringify(name)} has no such revision`;
-      const errors = [{ path: 'revision', code: 'INVALID_FIELD', message, ...(revision && { value: revision }) }];
-      throw new ApiProblem('UNKNOWN_REVISION', `revision: ${message}.`, { errors });
-    }
-    case 'invalidInput': {
-      const { errors } = outcome;
-      throw new ApiProblem('INVALID_INPUT', `The input is not valid: ${inputErrorsInWords(errors)}.`, { errors });
-    }
-    case 'invalidKey':
-      throw new ApiProblem(
-        'INVALID_KEY',
-        `Idempotency-Key has ${key?.length} characters; 1 to 255 printable ones are taken.`,
-      );
-  }
-}
 
 const listQuery = {
   ...paging,

@@ -1,13 +1,23 @@
 /** Runs, as the API shows them, and what starts and stops them. */
 import * as z from 'zod';
+import { DEFINITION_LIMITS } from '#domain/definition.ts';
+import { MARK_STATES } from '#domain/run.ts';
 import { instant, json, message, nodeState, progress, reason, runState } from './field-schemas.ts';
 
 const MAX_TAGS = 50;
+/** Characters of what somebody may say about a mark. */
+const MAX_NOTE = 1000;
+
+const nodeIds = z.array(z.string()).max(DEFINITION_LIMITS.nodes).readonly();
 
 const trigger = z.strictObject({
   type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
   by: z.string().optional(),
   runId: z.string().optional().describe('The run that it comes from: the parent of a child run.'),
+  instant: instant.optional().describe('The instant of the schedule that the run stands for.'),
+  previousInstant: instant.optional().describe('The instant before it.'),
+  entry: z.string().optional().describe('The entry of the schedule.'),
+  backfill: z.string().optional().describe('The backfill that it belongs to.'),
 });
 
 const tagsOut = z.record(z.string(), z.string());
@@ -79,5 +89,39 @@ export const startRequestSchema = z
     input: json.optional().describe('The input of the run. Default {}.'),
     revision: z.string().optional().describe('Default: the newest.'),
     tags: tagsSchema.optional(),
+    only: nodeIds
+      .optional()
+      .describe('Only these nodes run, with the ancestors that they need; the rest is SKIPPED. Default: all.'),
+    reuse: z
+      .strictObject({ runId: z.string() })
+      .optional()
+      .describe('A run of the same pipeline, whose successes stand for nodes that need not run.'),
   })
   .meta({ id: 'StartRequest' });
+
+const rerunMark = z.strictObject({
+  state: z.enum(MARK_STATES),
+  output: json.optional().describe('The output of a node that is marked SUCCEEDED. Default null.'),
+  note: z.string().max(MAX_NOTE).optional(),
+});
+
+/** What starts a run again. */
+export const rerunRequestSchema = z
+  .strictObject({
+    from: z
+      .union([z.enum(['failed', 'all']), nodeIds])
+      .describe(
+        'What runs again: what neither succeeded nor was skipped, everything, or these nodes; always with all below.',
+      ),
+    revision: z.enum(['original', 'latest']).describe('The revision that the run had, or the newest of its pipeline.'),
+    input: json.optional().describe('Default: the input that the run had.'),
+    mark: z
+      .record(z.string(), rerunMark)
+      .refine(
+        (marks) => Object.keys(marks).length <= DEFINITION_LIMITS.nodes,
+        'has more nodes than a pipeline may have',
+      )
+      .optional()
+      .describe('Nodes that are decided by hand, by id.'),
+  })
+  .meta({ id: 'RerunRequest' });

@@ -1,6 +1,6 @@
 /** What happened in a run, and what it waits for, as the API tells it. */
 import * as z from 'zod';
-import { branch, errorInfo, instant, map, message, nodeState, reason, runState } from './field-schemas.ts';
+import { branch, errorInfo, instant, map, message, nodeState, reason, reusedFrom, runState } from './field-schemas.ts';
 
 /** An entry of a run's history. */
 export const historyEntrySchema = z
@@ -15,6 +15,8 @@ export const historyEntrySchema = z
     branch: branch.optional(),
     error: errorInfo.optional(),
     by: z.string().optional(),
+    note: z.string().optional().describe('What they said about it.'),
+    reusedFrom,
   })
   .meta({ id: 'HistoryEntry' });
 

@@ -38,8 +38,14 @@ export interface RerunRequest {
   readonly by?: string | undefined;
 }
 
-/** What became of the request. `active`: the run is not over, so it cannot be started again. */
-export type RerunOutcome = StartOutcome | EarlierRefusal | { readonly kind: 'active'; readonly run: RunRecord };
+/**
+ * What became of the request. `active`: the run is not over, so it cannot be started again. `pipelineGone`: its pipeline
+ * was deleted.
+ */
+export type RerunOutcome =
+  | StartOutcome
+  | EarlierRefusal
+  | { readonly kind: 'active' | 'pipelineGone'; readonly run: RunRecord };
 
 /**
  * Starts a run again, or finds the run that the same request made before.
@@ -64,9 +70,11 @@ async function targetOf(
   deps: PassDeps,
   run: RunRecord,
   revision: RerunRequest['revision'],
-): Promise<CompiledPipeline | { readonly kind: 'noPipeline' | 'noRevision' }> {
+): Promise<
+  CompiledPipeline | { readonly kind: 'pipelineGone'; readonly run: RunRecord } | { readonly kind: 'noRevision' }
+> {
   const head = await deps.pipelines.readHead(run.pipeline);
-  if (!head) return { kind: 'noPipeline' };
+  if (!head) return { kind: 'pipelineGone', run };
   const wanted = revision === 'latest' ? head.revision : run.revision;
   return (await loadPipeline(deps.pipelines, head.name, wanted)) ?? { kind: 'noRevision' };
 }
@@ -100,7 +108,7 @@ async function startAgain(deps: PassDeps, request: RerunRequest, again: Again): 
   });
   // Of a run whose own output could not be evaluated, that alone is left to do.
   if (!beginning.hasOpenNodes && given.length === 0 && !before.error) return { kind: 'nothingToRun' };
-  const trigger = { type: 'rerun' as const, runId: before.id, ...(by !== undefined && { by }) };
+  const trigger = { ...sameInstant(before), type: 'rerun' as const, runId: before.id, ...(by !== undefined && { by }) };
   const run = toNewRun(deps, { id, pipeline, inputHash, trigger, tags: before.tags, beginning });
   await deps.runs.putValue(run, INPUT_KEY, input);
   for (const { mark, text } of given) if (mark.output !== undefined) await deps.runs.putValue(run, mark.output, text);
@@ -131,4 +139,14 @@ function hashRequest({ from, revision, input, marks }: RerunRequest): string {
   const which = typeof from === 'string' ? from : [...from].sort();
   const given = [...(marks ?? [])].map(([node, { state, output = null }]) => [node, state, output]);
   return hashInput([which, revision, input === undefined ? [] : [input], given.sort()] as Json);
+}
+
+/** A run of a schedule stands for the same instant when it is run again. */
+function sameInstant({ trigger }: RunRecord): Pick<RunRecord['trigger'], 'instant' | 'previousInstant' | 'entry'> {
+  const { instant, previousInstant, entry } = trigger;
+  return {
+    ...(instant !== undefined && { instant }),
+    ...(previousInstant !== undefined && { previousInstant }),
+    ...(entry !== undefined && { entry }),
+  };
 }
