@@ -48,6 +48,7 @@ import {
   useSlot,
   wantSlots,
 } from './run-limits.ts';
+import { lacksItsOutput } from './run-output.ts';
 import { markBeginnings, sweep } from './starts.ts';
 import { stopCode } from './stop-code.ts';
 
@@ -235,7 +236,7 @@ function isBadForRun(draft: Draft, node: CompiledNode): boolean {
 }
 
 function succeed(draft: Draft): Json | undefined {
-  if (draft.pipeline.output === undefined) {
+  if (draft.pipeline.output === undefined || lacksItsOutput(draft.pipeline, draft.nodes)) {
     decideRun(draft, 'SUCCEEDED', 'Completed');
     return undefined;
   }
