@@ -34,6 +34,9 @@ export interface AttemptView extends ExecutionPlace {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly error?: ErrorInfo;
+  /** Who ended it by hand, or answered it, and what they said about it. */
+  readonly by?: string;
+  readonly note?: string;
   readonly ignored: readonly IgnoredCompletion[];
 }
 
@@ -75,13 +78,19 @@ export function viewAttempt(
     ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
     ...(endedAt !== undefined && { endedAt: toIsoTime(endedAt) }),
     ...(error && { error }),
+    ...askedOf(story),
     ignored: isIgnored ? [toIgnored(result)] : [],
   };
 }
 
+function askedOf({ end }: AttemptStory): Pick<AttemptView, 'by' | 'note'> {
+  return { ...(end?.by !== undefined && { by: end.by }), ...(end?.note !== undefined && { note: end.note }) };
+}
+
 function stateOf({ end }: AttemptStory, result: AttemptResult | undefined): AttemptState {
   if (!end) return 'RUNNING';
-  const { state } = statusOf(end.to);
+  const { state, reason } = statusOf(end.to);
+  if (reason === 'MarkedByUser') return 'ABORTED';
   if (state === 'SUCCEEDED' || state === 'TIMED_OUT' || state === 'ABORTED') return state;
   const name = end.error?.name ?? result?.error?.name;
   return name === 'States.Timeout' || (!end.error && result?.status === 'TIMED_OUT') ? 'TIMED_OUT' : 'FAILED';

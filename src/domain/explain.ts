@@ -1,4 +1,5 @@
 /** Everything of a run that is unfinished: why, since when, and what would move it (DESIGN, "No silent waiting"). */
+import { approvalMover } from './asked-view.ts';
 import { deadlineOf } from './due.ts';
 import type { AttemptResult } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
@@ -113,7 +114,8 @@ function missingEngine({ engine }: CompiledNode): string {
 function mapMover(scope: RunScope, node: CompiledNode, map: MapState): Mover {
   const { underWay, left, nextAttemptAt } = tallyMap(scope, map);
   const engine = left > 0 && holdOf(scope, node, map).reason === 'NoEngine' ? { engine: node.engine } : {};
-  if (underWay > 0) return { movedBy: 'The ends of the executions of its items.', ...engine };
+  const ends = node.engine === 'approval' ? 'The answers to its items' : 'The ends of the executions of its items';
+  if (underWay > 0) return { movedBy: `${ends}.`, ...engine };
   if (scope.run.state === 'PAUSED') return { movedBy: RESUME };
   if (engine.engine !== undefined) return { movedBy: missingEngine(node), ...engine };
   if (nextAttemptAt === undefined) return { movedBy: 'The next pass takes it on; that is at most one tick away.' };
@@ -128,6 +130,8 @@ function retryMover(flight: Flight, isPaused: boolean): Mover {
 }
 
 function executionMover(scope: RunScope, node: CompiledNode, flight: Flight): Mover {
+  const asked = approvalMover(scope, flight);
+  if (asked) return asked;
   const place = executionOf(scope, node, flight, flight);
   if (flight.ending) return { movedBy: 'The end of its execution, which has been told to stop.', ...place };
   if (flight.throttled) {

@@ -26,6 +26,10 @@ export interface HistoryEntry {
   readonly branch?: BranchView;
   readonly error?: ErrorInfo;
   readonly by?: string;
+  /** What they said about it. */
+  readonly note?: string;
+  /** The run whose result it is, where this one took that over. */
+  readonly reusedFrom?: string;
 }
 
 /**
@@ -58,10 +62,10 @@ function nodeEntry(
   to: Exclude<Decision['to'], 'run'>,
   node: number,
 ): HistoryEntry {
-  const { at, rev, attempt, items, error, by } = decision;
+  const { at, rev, attempt, items, error, by, note, from } = decision;
   const { state, reason } = statusOf(to);
   const compiled = scope.pipeline.nodes[node] as CompiledNode;
-  const branch = to === 'S' ? viewBranch(scope, compiled) : undefined;
+  const branch = to === 'S' || to === 'M' ? viewBranch(scope, compiled) : undefined;
   return {
     at: toIsoTime(at),
     rev,
@@ -73,5 +77,7 @@ function nodeEntry(
     ...(branch && { branch }),
     ...(error && { error }),
     ...(by !== undefined && { by }),
+    ...(note !== undefined && { note }),
+    ...(from !== undefined && { reusedFrom: from }),
   };
 }

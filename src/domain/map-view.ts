@@ -115,7 +115,8 @@ export function explainMap(scope: RunScope, node: CompiledNode, map: MapState): 
   if (hasFailedTooOften(node, map)) {
     return { reason: 'Stopping', message: `${counted} No further item starts, since more have failed than may.` };
   }
-  if (underWay > 0) return { reason: 'Executing', message: counted };
+  const isAsking = node.engine === 'approval';
+  if (underWay > 0) return { reason: isAsking ? 'AwaitingCallback' : 'Executing', message: counted };
   if (hold?.reason === 'NoEngine' || hold?.reason === 'RunPaused')
     return { reason: hold.reason, message: `${counted} ${hold.message}` };
   if (retrying > 0) return { reason: 'RetryScheduled', message: counted };

@@ -1,4 +1,5 @@
 /** Why a node, or an item of a map, stands as it does: the reason for programs and the sentence for people. */
+import { endedWithMap, explainApproval, explainMark, markedMessage } from './asked-view.ts';
 import { choiceInWords, countUpstreams, notChosenInWords, viewBranch } from './branch-view.ts';
 import { deadlineOf } from './due.ts';
 import type { CompiledNode } from './graph.ts';
@@ -33,15 +34,23 @@ export interface NodeKnowledge {
 export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnowledge): Explanation {
   const code = scope.run.nodes.charAt(node.index) as NodeCode;
   const map = indexRun(scope.run).maps.get(node.index);
+  const marked = explainMark(scope, node);
+  if (marked) return marked;
   if (code === 'm' && map) return explainMap(scope, node, map);
   const { state, reason } = statusOf(code);
+  if (reason === 'MarkedByUser') return { reason, message: markedMessage(state, known.story) };
   if (state === 'PENDING') return { reason, message: pendingMessage(scope, node) };
   if (state === 'QUEUED') {
     if (scope.run.state === 'PAUSED') return { reason: 'RunPaused', message: `Ready; ${UNTIL_RESUMED}` };
     return { reason, message: queuedMessage(scope, node) };
   }
-  if (map) return { reason, message: mapEndMessage(scope, node, map, known) };
-  return explainAttempts(scope, node, code, known);
+  const message = map ? mapEndMessage(scope, node, map, known) : explainAttempts(scope, node, code, known).message;
+  return { reason, message: withOrigin(message, known.story) };
+}
+
+/** What was taken over says from where. */
+function withOrigin(message: string, { from }: NodeStory): string {
+  return from === undefined ? message : `${message} So it stood in run ${from}.`;
 }
 
 /** Explains an item of a map that has its list. */
@@ -52,8 +61,9 @@ export function explainItem(
   known: NodeKnowledge & { readonly story: ItemStory },
 ): Explanation {
   const { code } = known.story;
-  if (code !== undefined) return explainAttempts(scope, node, code, known);
   const end = statusOf(scope.run.nodes.charCodeAt(node.index));
+  if (code === 'A' && end.reason === 'MarkedByUser') return { reason: end.reason, message: endedWithMap(node) };
+  if (code !== undefined) return explainAttempts(scope, node, code, known);
   if (end.standing === 'open') return holdOf(scope, node, map);
   return { reason: end.reason, message: `Never started: its map was over before, ${end.state}.` };
 }
@@ -123,6 +133,8 @@ function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Exp
       message: `${attempt} is being ended, because ${why}; its execution has to end first.`,
     };
   }
+  const asked = explainApproval(scope, flight);
+  if (asked) return asked;
   const deadline = deadlineOf(scope.pipeline, flight);
   if (scope.now >= deadline) {
     const unseen = isUnanswered(scope, flight)
@@ -199,6 +211,7 @@ function succeededMessage(scope: RunScope, node: CompiledNode, attempt: number):
 }
 
 function skippedMessage(scope: RunScope, node: CompiledNode, code: NodeCode): string {
+  if (code === 'N') return 'Left out: the run was started for other nodes.';
   if (code === 'K') return `Skipped: its condition ${node.when ?? ''} is false.`;
   if (code === 'B') return notChosenInWords(scope, node);
   if (node.map && decideTrigger(node.trigger, countUpstreams(scope, node)) === 'run') {

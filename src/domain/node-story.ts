@@ -17,6 +17,9 @@ export interface AttemptStory {
     readonly to: NodeCode;
     /** The error, where no result of an execution tells it. */
     readonly error?: ErrorInfo;
+    /** Who decided it, and what they said about it. */
+    readonly by?: string;
+    readonly note?: string;
   };
 }
 
@@ -30,8 +33,9 @@ export interface NodeStory {
   readonly overAt?: number;
   /** The error of the last decision, where no result of an execution tells it. */
   readonly error?: ErrorInfo;
-  /** Who asked for the last decision. */
+  /** Who asked for the last decision, and what they said about it. */
   readonly by?: string;
+  readonly note?: string;
   /** When a map got its list (ms since the epoch). */
   readonly listedAt?: number;
   /** How many items of a map are over, by their final status. */
@@ -60,6 +64,7 @@ interface Telling {
   overAt?: number;
   error?: ErrorInfo;
   by?: string;
+  note?: string;
   listedAt?: number;
   itemEnds?: Map<NodeCode, number>;
   from?: string;
@@ -125,18 +130,21 @@ function tell(story: Telling, decision: Decision, to: NodeCode): void {
   story.since = decision.at;
   delete story.error;
   delete story.by;
+  delete story.note;
   delete story.from;
   delete story.times;
   if (decision.from !== undefined) story.from = decision.from;
   if (decision.times) story.times = decision.times;
   if (decision.error) story.error = decision.error;
   if (decision.by !== undefined) story.by = decision.by;
+  if (decision.note !== undefined) story.note = decision.note;
   if (to === 'm') story.listedAt = decision.at;
   if (isTerminal(to)) story.overAt = decision.at;
   if (decision.attempt > 0) tellAttempt(story, decision, to);
 }
 
-function tellAttempt(story: Telling, { attempt, at, rev, error }: Decision, to: NodeCode): void {
+function tellAttempt(story: Telling, decision: Decision, to: NodeCode): void {
+  const { attempt, at, rev } = decision;
   if (to === 'r') {
     story.attempts.push({ attempt, startedAt: at });
     story.begunIn = rev;
@@ -144,12 +152,12 @@ function tellAttempt(story: Telling, { attempt, at, rev, error }: Decision, to: 
   }
   const last = story.attempts.at(-1);
   if (last?.attempt !== attempt) {
-    if (!isNoEnd(to)) story.attempts.push({ attempt, end: toEnd(at, to, error) });
+    if (!isNoEnd(to)) story.attempts.push({ attempt, end: toEnd(decision, to) });
   } else if (story.begunIn === rev) {
     // A start is carried out after its commit: one that the same commit took back was never made.
     story.attempts.pop();
   } else if (!last.end) {
-    story.attempts[story.attempts.length - 1] = { ...last, end: toEnd(at, to, error) };
+    story.attempts[story.attempts.length - 1] = { ...last, end: toEnd(decision, to) };
   }
 }
 
@@ -158,6 +166,6 @@ function isNoEnd(to: NodeCode): boolean {
   return to === 'A' || to === 'f' || to === 'd';
 }
 
-function toEnd(at: number, to: NodeCode, error: ErrorInfo | undefined): NonNullable<AttemptStory['end']> {
-  return { at, to, ...(error && { error }) };
+function toEnd({ at, error, by, note }: Decision, to: NodeCode): NonNullable<AttemptStory['end']> {
+  return { at, to, ...(error && { error }), ...(by !== undefined && { by }), ...(note !== undefined && { note }) };
 }

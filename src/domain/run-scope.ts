@@ -37,6 +37,7 @@ export function executionOf(
 ): ExecutionPlace {
   const { run } = scope;
   const key = { run: run.id, nonce: run.nonce, node: node.index, item, attempt };
+  if (node.engine === 'approval' || node.engine === 'pass') return {};
   if (node.engine === 'pipeline') return { childRunId: childRunId(key) };
   const pinned = flight?.attempt === attempt ? run.machines[flight.machine] : undefined;
   const machine = pinned ?? (run.machines.length === 1 ? run.machines[0] : presentMachine(scope, node));

@@ -1,12 +1,14 @@
 /** What nodes and items of maps have in common, as the API shows them: attempts, times, output, error. */
-import { type AttemptSources, viewAttempts } from './attempt-view.ts';
+import { type ApprovalView, viewApproval } from './asked-view.ts';
+import { type AttemptSources, type AttemptView, viewAttempts } from './attempt-view.ts';
+import type { AttemptResult } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
 import type { Json } from './json.ts';
 import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
 import { decidingAttempt, type NodeStory } from './node-story.ts';
 import type { Explanation, Reason } from './reasons.ts';
-import type { ErrorInfo } from './run.ts';
+import { type ErrorInfo, MARKED_ATTEMPT } from './run.ts';
 import { type ExecutionPlace, executionOf, type RunScope } from './run-scope.ts';
 
 /** How a node or an item stands. Times are ISO 8601. */
@@ -26,10 +28,14 @@ export interface WorkView {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly nextAttemptAt?: string;
+  /** What it asks, while it waits for an answer. */
+  readonly approval?: ApprovalView;
   readonly output?: Json;
   /** Address of the output where it is too large for a list. */
   readonly outputRef?: string;
   readonly error?: ErrorInfo;
+  /** The run whose result it is, where this one took that over. */
+  readonly reusedFrom?: string;
 }
 
 /** An output, or the address of one that is too large to be shown here. */
@@ -62,20 +68,36 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
   const error = telling.errorOf(last?.error);
   const place = placeOf(last) ?? (flight && executionOf(scope, node, { ...flight, item }, flight));
   const result = sources.results.find((one) => one.attempt === decidingAttempt(story));
-  const startedAt = attempts.find((attempt) => attempt.startedAt !== undefined)?.startedAt;
-  const endedAt = endOf(story, last?.endedAt);
+  const times = story.from === undefined ? timesOf(story, attempts) : timesOfReused(story, result);
+  const approval = viewApproval(scope, flight);
   return {
     state,
     ...telling.explain(error),
     since: toIsoTime(flight?.ending ? flight.since : story.since),
     attempt: Math.max(last?.attempt ?? 0, flight?.attempt ?? 0),
     ...place,
-    ...(startedAt !== undefined && { startedAt }),
-    ...(endedAt !== undefined && { endedAt }),
+    ...times,
     ...(flight?.phase === 'retry' && { nextAttemptAt: toIsoTime(flight.pollAt) }),
+    ...(approval && { approval }),
     ...(state === 'SUCCEEDED' && result?.output !== undefined && sources.showOutput(result.output)),
     ...(error && { error }),
+    ...(story.from !== undefined && { reusedFrom: story.from }),
   };
+}
+
+type Times = Pick<WorkView, 'startedAt' | 'endedAt'>;
+
+function timesOf(story: NodeStory, attempts: readonly AttemptView[]): Times {
+  const startedAt = attempts.find((attempt) => attempt.startedAt !== undefined)?.startedAt;
+  const endedAt = endOf(story, attempts.at(-1)?.endedAt);
+  return { ...(startedAt !== undefined && { startedAt }), ...(endedAt !== undefined && { endedAt }) };
+}
+
+/** What was taken over keeps the times that it had; a skip has none but that of its decision. */
+function timesOfReused(story: NodeStory, result: AttemptResult | undefined): Times {
+  const times = story.times ?? result;
+  if (times) return { startedAt: toIsoTime(times.startedAt), endedAt: toIsoTime(times.endedAt) };
+  return story.overAt === undefined ? {} : { endedAt: toIsoTime(story.overAt) };
 }
 
 function placeOf(attempt: ExecutionPlace | undefined): ExecutionPlace | undefined {
@@ -92,8 +114,9 @@ function endOf(story: NodeStory, lastAttemptEndedAt: string | undefined): string
 
 /** Which results the view of a node or an item shows; numbers of attempts. */
 export function wantedAttempts(story: NodeStory): number[] {
-  const begun = story.attempts.filter((attempt) => attempt.startedAt !== undefined && attempt.end);
-  const first = begun[0]?.attempt;
-  const last = decidingAttempt(story) === 0 ? 0 : begun.at(-1)?.attempt;
+  const told = story.attempts.filter(({ startedAt, end }) => end && (startedAt !== undefined || end.to === 'S'));
+  const first = told[0]?.attempt;
+  const deciding = decidingAttempt(story);
+  const last = deciding === 0 || deciding === MARKED_ATTEMPT ? deciding : told.at(-1)?.attempt;
   return [...new Set([first, last])].filter((attempt) => attempt !== undefined);
 }

@@ -4,10 +4,9 @@ import type { CommandAnswer } from '#domain/control.ts';
 import { isRunId } from '#domain/execution-name.ts';
 import type { RunCommand } from '#domain/facts.ts';
 import { commandRun } from '#scheduler/command-run.ts';
-import type { PassOutcome } from '#scheduler/pass.ts';
 import { jsonResponse } from './api-message.ts';
+import { COMMAND_PROBLEMS, commandedRun } from './command-outcome.ts';
 import { emptyRequestSchema } from './field-schemas.ts';
-import { ApiProblem } from './problem.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { defineRoute, type Route } from './route.ts';
 import { readRunView, runNotFound, scopeOf } from './run-reading.ts';
@@ -78,7 +77,7 @@ function commandRoute(
       202: { description: words.accepted, schema: commandAnswerSchema },
       200: { description: words.already, schema: commandAnswerSchema },
     },
-    problems: [...BODY_PROBLEMS, 'RUN_NOT_FOUND', 'BUSY', 'DAMAGED_RUN', 'NEWER_RUN'],
+    problems: [...BODY_PROBLEMS, ...COMMAND_PROBLEMS],
     async handle({ deps, request, pathPart }) {
       const runId = pathPart('runId');
       readJsonBody(request, emptyRequestSchema);
@@ -88,19 +87,4 @@ function commandRoute(
       return jsonResponse(answer === 'accepted' ? 202 : 200, { ...ANSWERS[kind][answer], run: view });
     },
   });
-}
-
-/** The run after a command, and what became of that. */
-function commandedRun(outcome: PassOutcome, runId: string) {
-  switch (outcome.kind) {
-    case 'missing':
-      throw runNotFound(runId);
-    case 'busy':
-      throw new ApiProblem('BUSY', 'Others keep changing this run; try again.', { headers: { 'retry-after': '1' } });
-    case 'damaged':
-    case 'newer':
-      throw outcome.error;
-    case 'done':
-      return { run: outcome.run, answer: outcome.command ?? ('over' as const) };
-  }
 }

@@ -108,9 +108,9 @@ export const getOutputRoute = defineRoute({
 });
 
 async function readOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode): Promise<string> {
-  const state = stateOf(scope, node);
+  const { state, reason } = statusOf(scope.run.nodes.charCodeAt(node.index));
   const map = indexRun(scope.run).maps.get(node.index);
-  if (map && state === 'SUCCEEDED') {
+  if (map && state === 'SUCCEEDED' && reason !== 'MarkedByUser') {
     return orProblem(() => readMapOutput(deps.runs, scope.run, map), `map ${JSON.stringify(node.id)}`);
   }
   const story = (await readStories(deps, scope.run))[node.index];

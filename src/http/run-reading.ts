@@ -40,7 +40,7 @@ const LISTED_OUTPUT_ITEMS = 100;
  */
 export async function readScope(deps: ApiDeps, runId: string): Promise<RunScope> {
   const run = isRunId(runId) ? await deps.runs.readRun(runId) : undefined;
-  if (!run) throw runNotFound(runId);
+  if (!run || run.deleted) throw runNotFound(runId);
   return scopeOf(deps, run);
 }
 
@@ -186,7 +186,8 @@ async function showMapOutput(
   show: (text: string | undefined) => ShownOutput,
 ): Promise<ShownOutput | undefined> {
   const map = indexRun(scope.run).maps.get(node.index);
-  if (!map || statusOf(scope.run.nodes.charCodeAt(node.index)).state !== 'SUCCEEDED') return undefined;
+  const { state, reason } = statusOf(scope.run.nodes.charCodeAt(node.index));
+  if (!map || state !== 'SUCCEEDED' || reason === 'MarkedByUser') return undefined;
   if (!whole && map.total > LISTED_OUTPUT_ITEMS) return show(undefined);
   const reading = map.total === 0 ? '[]' : readMapOutput(deps.runs, scope.run, map);
   return show(await Promise.resolve(reading).catch(noneIfTooLong));

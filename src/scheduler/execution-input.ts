@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { attemptToken } from '#domain/attempt-token.ts';
 import type { CompiledNode } from '#domain/graph.ts';
 import { canonicalJson, type Json } from '#domain/json.ts';
 import type { RunRecord } from '#domain/run.ts';
@@ -13,8 +13,6 @@ export function executionInput(
   { item, attempt }: { readonly item?: number | undefined; readonly attempt: number },
   params: Json,
 ): string {
-  const place = item === undefined ? `${node.index}` : `${node.index}_${item}`;
-  const token = createHmac('sha256', run.secret).update(`${place}.${attempt}`).digest('base64url');
   return canonicalJson({
     millrace: {
       run: run.id,
@@ -23,7 +21,7 @@ export function executionInput(
       ...(item !== undefined && { item }),
       ...(node.engine === 'pipeline' && { depth: run.depth ?? 0 }),
       timeoutSeconds: node.timeoutMs / 1000,
-      token,
+      token: attemptToken(run, { node: node.index, item, attempt }),
     },
     params,
   });
