@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import { DEFAULT_INSTALLATION, parseInstallation } from './installation.ts';
 import { SynthesisError } from './synthesis-error.ts';
+import { parseStateMachineNames } from './team-state-machines.ts';
 
 /** What a user may set by context (`cdk deploy -c NAME=VALUE`, or `CDK_CONTEXT_JSON`). */
 export interface MillraceContext {
@@ -8,6 +9,8 @@ export interface MillraceContext {
   readonly installation: string;
   /** Context `functions`: a directory of functions for pipelines to use. @default none */
   readonly functionsDirectory?: string;
+  /** Context `stateMachines`: names of state machines to be run as engines, separated by commas. @default none */
+  readonly stateMachines: readonly string[];
   /** Context `ephemeral`: whether table and bucket go with the stack. @default false */
   readonly ephemeral: boolean;
 }
@@ -25,6 +28,7 @@ export function readContext(node: Node): MillraceContext {
   return {
     installation: parseInstallation(node.tryGetContext('installation') ?? DEFAULT_INSTALLATION),
     ...(functions !== undefined && { functionsDirectory: functions }),
+    stateMachines: parseStateMachineNames(node.tryGetContext('stateMachines') ?? []),
     ephemeral: readBoolean('ephemeral', node.tryGetContext('ephemeral') ?? false),
   };
 }

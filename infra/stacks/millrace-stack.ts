@@ -8,6 +8,7 @@ import { OwnFunctions, ownFunctionNames } from '../constructs/own-functions.ts';
 import { PayloadBucket } from '../constructs/payload-bucket.ts';
 import { type OwnFunction, PASS_SECONDS, TICK_SECONDS } from '../constructs/settings.ts';
 import { StateTable } from '../constructs/state-table.ts';
+import { TeamStateMachines } from '../constructs/team-state-machines.ts';
 import { Tick } from '../constructs/tick.ts';
 import { WorkQueue } from '../constructs/work-queue.ts';
 
@@ -17,6 +18,8 @@ export interface MillraceStackProps extends StackProps {
   readonly installation: string;
   /** A directory of functions for pipelines to use. @default none */
   readonly functionsDirectory?: string;
+  /** Names of state machines to be run as engines, beside those that begin with `millrace-`. @default none */
+  readonly stateMachines?: readonly string[];
   /** Whether table and bucket go with the stack. @default false: they are kept, and the table is protected */
   readonly ephemeral?: boolean;
   /** Source files of our own functions. @default those of this project */
@@ -40,6 +43,7 @@ export class MillraceStack extends Stack {
     const requests = new WorkQueue(this, 'Requests', { queueName: `${installation}-requests` });
     const events = new EventRoutes(this, 'Events', { installation, inbox, requests });
     const engine = new LambdaEngine(this, 'LambdaEngine', { installation });
+    const machines = new TeamStateMachines(this, 'StateMachines', { installation, names: props.stateMachines ?? [] });
     const payloads = new PayloadBucket(this, 'Payloads', { ephemeral: props.ephemeral ?? false });
     this.functions = this.addFunctions(installation, engine, payloads, props.functionsDirectory);
     const { api, scheduler, intake } = new OwnFunctions(this, 'Functions', {
@@ -64,6 +68,7 @@ export class MillraceStack extends Stack {
     }
     for (const each of [api, scheduler]) {
       engine.grantRun(each);
+      machines.grantRun(each);
       payloads.grantToOwnFunction(each);
     }
     // A new account has ten concurrent invocations in all; these leave some for the api and for the nodes.

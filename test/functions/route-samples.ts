@@ -19,13 +19,20 @@ const DEFINITION = {
 };
 
 /** A body that a route takes; `{}` where it is not named. */
-const BODIES: Readonly<Record<string, Json>> = { putPipeline: DEFINITION, validatePipeline: DEFINITION };
+const BODIES: Readonly<Record<string, Json>> = {
+  putPipeline: DEFINITION,
+  validatePipeline: DEFINITION,
+  putEngine: { stateMachineArn: 'arn:aws:states:eu-central-1:111122223333:stateMachine:millrace-there' },
+  putPool: { slots: 3 },
+};
 
 /** An installation with something at every address, and a client that holds each answer against the document. */
 export async function createTriedApi() {
   const api = createApi((node) => (node === 'over' ? { status: 'SUCCEEDED', output: '{"ok":true}' } : undefined));
   await api.put(DEFINITION);
   await api.put({ ...DEFINITION, name: 'other' });
+  await api.call('PUT', '/v1/engines/there', { body: BODIES['putEngine'] as Json });
+  await api.call('PUT', '/v1/pools/there', { body: BODIES['putPool'] as Json });
   const started: string[] = [];
   for (let count = 0; count < 3; count++) {
     started.push((await api.post('/v1/pipelines/there/runs', { tags: { count: String(count) } })).body.id);

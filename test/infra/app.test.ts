@@ -24,6 +24,7 @@ describe('node infra/app.ts', () => {
     [{ functions: '' }, /^INVALID_CONTEXT: .*"functions" is "".*directory/],
     [{ functions: 7 }, /^INVALID_CONTEXT: .*"functions" is 7/],
     [{ ephemeral: 'perhaps' }, /^INVALID_CONTEXT: .*"ephemeral" is "perhaps".*true or false/],
+    [{ stateMachines: 'a,b c' }, /^INVALID_CONTEXT: .*"stateMachines" is "a,b c".*names of state machines/],
     [{ functions: 'no/such/directory' }, /^FUNCTIONS_NOT_FOUND: /],
   ])('refuses the context %j in one line, and writes nothing', (context, message) => {
     const outdir = folderOf({});

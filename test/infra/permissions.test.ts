@@ -26,11 +26,21 @@ const READ_QUEUE = [
   'sqs:ReceiveMessage',
 ];
 const USE_PAYLOADS = ['s3:GetObject', 's3:PutObject'];
-const RUN = ['states:DescribeExecution', 'states:ListExecutions', 'states:StartExecution', 'states:StopExecution'];
+const RUN = [
+  'states:DescribeExecution',
+  'states:DescribeStateMachine',
+  'states:ListExecutions',
+  'states:StartExecution',
+  'states:StopExecution',
+];
 
 /** Each resource with a wildcard that a role may name, and why it cannot be named outright. */
 const WILDCARDS = new Map([
   [':execution:millrace-lambda-engine:millrace-*', 'executions are made at run time; the prefix keeps to ours'],
+  [':stateMachine:millrace-*', 'teams make state machines and register them at run time'],
+  [':stateMachine:nightly:*', 'versions and aliases of a state machine that the context names'],
+  [':execution:millrace-*:millrace-*', 'executions are made at run time; the prefix keeps to ours'],
+  [':execution:nightly:millrace-*', 'executions are made at run time; the prefix keeps to ours'],
   [
     'FunctionsschedulerFunction5694BE36:*',
     'EventBridge Scheduler’s target also covers the versions of the one function',
@@ -42,7 +52,8 @@ const WILDCARDS = new Map([
 describe('the roles', () => {
   let template: Template;
   beforeAll(() => {
-    template = synthesize({ functionsDirectory: folderOf({ 'one.ts': ECHO, 'two/index.ts': ECHO }) });
+    const functionsDirectory = folderOf({ 'one.ts': ECHO, 'two/index.ts': ECHO });
+    template = synthesize({ functionsDirectory, stateMachines: ['nightly'] });
   });
 
   it.each([
