@@ -99,6 +99,7 @@ export function wantSlots(slots: Slots, count: number, priority: number): void {
 /** The limits of the run after a step: what is spare goes back, what is wanted is asked for. */
 export function settleLimits(draft: Draft): readonly RunLimit[] {
   for (const { limit } of draft.before.limits ?? []) slotsOf(draft, limit);
+  for (const [limit, { granted }] of draft.facts.limits ?? []) if (granted !== undefined) slotsOf(draft, limit);
   const known = new Map(draft.before.limits?.map((entry) => [entry.limit, entry]));
   const settled = [...draft.slots.values()].map((slots) => settleLimit(draft, slots, known.get(slots.limit)));
   const kept = settled.filter((entry) => entry.taken > 0 || entry.waiting || entry.row);
@@ -112,7 +113,7 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
   // Counted anew: a start of this step may have been taken back, or its attempt may have ended without an execution.
   const inUse = countInUse(draft, limit);
   const told = draft.facts.told?.get(limit);
-  const row = told ? told.row : before?.row;
+  const row = told ? told.row : (before?.row ?? possibleRow(before));
   const fact = draft.facts.limits?.get(limit);
   const waits = slots.need > 0 && !isRunOver(draft.state) && draft.state !== 'PAUSED';
   return {
@@ -126,6 +127,12 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
     }),
     ...(row && { row }),
   };
+}
+
+/** A pass that committed that the run waits may have put its row, and died before it told. */
+function possibleRow(before: RunLimit | undefined): RunLimit['row'] {
+  const { waiting } = before ?? {};
+  return waiting && { wants: 0, priority: waiting.priority, since: waiting.since };
 }
 
 /**

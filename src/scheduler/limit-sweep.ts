@@ -1,7 +1,17 @@
 /** Looks at limits that are due or were rung: runs that were granted something, or that a change of an engine concerns. */
 import pMap from 'p-map';
-import { dropHolder, isOpen, type LimitRecord, type LimitReport, unheardHolders } from '#domain/limit.ts';
+import { DEFINITION_LIMITS } from '#domain/definition.ts';
+import {
+  dropHolder,
+  isOpen,
+  type LimitRecord,
+  type LimitReport,
+  unheardHolders,
+  type WaitingRun,
+} from '#domain/limit.ts';
+import type { RunRecord } from '#domain/run.ts';
 import { limitReport } from '#domain/run-limits.ts';
+import type { WaitingPlace } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { lookForMachine } from './engines.ts';
 import { runLimitPass, withDue } from './limit-pass.ts';
@@ -43,6 +53,7 @@ async function askUnheard(deps: PassDeps, limit: LimitRecord) {
   const reports: LimitReport[] = [];
   const gone: { readonly run: string; readonly nonce: string }[] = [];
   const late: string[] = [];
+  const strays: RunRecord[] = [];
   await pMap(
     unheardHolders(limit),
     async ({ run, nonce, granted }) => {
@@ -54,12 +65,32 @@ async function askUnheard(deps: PassDeps, limit: LimitRecord) {
       const entry = known.limits?.find((one) => one.limit === limit.name);
       if (entry && entry.taken >= granted) {
         reports.push(limitReport(known, entry));
-      } else late.push(run);
+      } else {
+        late.push(run);
+        if (!entry?.waiting) strays.push(known);
+      }
     },
     { concurrency: PARALLEL_READS },
   );
-  await serve(deps, late);
+  for (const run of strays) await removeStrayRows(deps, limit.name, run);
+  await serve(deps, late, limit.name);
   return { reports, gone };
+}
+
+/** A pass that slept may put the row of a run that has long gone on. The slot that it is granted, the run gives back. */
+async function removeStrayRows(deps: PassDeps, limit: string, run: RunRecord): Promise<void> {
+  let after: WaitingRun | undefined;
+  do {
+    const page: readonly WaitingRun[] = await deps.limits.listWaiting(limit, RING_PAGE, after ?? beforeAll(run));
+    for (const row of page.filter((one) => one.run === run.id))
+      await deps.limits.removeWaiting({ ...row, rev: run.rev });
+    after = page.length === RING_PAGE ? page.at(-1) : undefined;
+  } while (after?.pipeline === run.pipeline);
+}
+
+/** The place before all rows of a run's pipeline. */
+function beforeAll({ pipeline }: RunRecord): WaitingPlace {
+  return { pipeline, priority: DEFINITION_LIMITS.priority.max, since: 0, run: '' };
 }
 
 /** Takes back what runs hold that are no more: nothing of them can start. */
@@ -84,6 +115,7 @@ async function ringWaiting(deps: PassDeps, limit: LimitRecord): Promise<boolean>
     await serve(
       deps,
       page.map(({ run }) => run),
+      limit.name,
     );
     const last = page.at(-1);
     page = page.length < RING_PAGE || !last ? [] : await deps.limits.listWaiting(limit.name, RING_PAGE, last);
@@ -112,8 +144,10 @@ function isOther(limit: LimitRecord, told: LimitRecord): boolean {
  * Lets runs see what has changed. The first of them are passed over here and now, the others are rung: should every ring
  * be lost, each look at the limit still serves some.
  */
-async function serve(deps: PassDeps, runs: readonly string[]): Promise<void> {
+async function serve(deps: PassDeps, runs: readonly string[], limit: string): Promise<void> {
   const rest = runs.slice(PASSES_OF_A_LOOK);
   if (rest.length > 0) await deps.inbox.ringAll(rest.map((id) => ({ kind: 'run', id })));
-  await pMap(runs.slice(0, PASSES_OF_A_LOOK), (run) => runPass(deps, run), { concurrency: PARALLEL_PASSES });
+  await pMap(runs.slice(0, PASSES_OF_A_LOOK), (run) => runPass(deps, run, { limits: [limit] }), {
+    concurrency: PARALLEL_PASSES,
+  });
 }

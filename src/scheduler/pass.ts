@@ -49,6 +49,8 @@ export interface PassInput {
   /** Attempts to look at though they are not due. */
   readonly looks?: readonly AttemptKey[];
   readonly command?: UserCommand;
+  /** Limits to read though the run is not known to wait for them. */
+  readonly limits?: readonly string[];
 }
 
 /** How a pass ended. `busy`: others kept committing; the facts have to be brought again. */
@@ -135,7 +137,7 @@ async function onePass(
   const command = input.command ?? ((await isStillWanted(deps, run)) ? undefined : STOPPED_BY_PARENT);
   const facts: Facts = {
     engines: deps.engines,
-    limits: new Map(await readLimitFacts(deps, run, limitsToRead(run))),
+    limits: new Map(await readLimitFacts(deps, run, [...new Set([...limitsToRead(run), ...(input.limits ?? [])])])),
     results: gathered.results,
     observations: gathered.observations,
     answers: gathered.answers,
