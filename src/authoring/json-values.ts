@@ -5,24 +5,24 @@
 import type { DefinitionError } from '#domain/definition.ts';
 import { TextPlaces } from '#domain/text-places.ts';
 
-/** Values of a definition: three times as many as 10,000 nodes with 100,000 edges come to. */
+/** Values of a definition: twice as many as 10,000 nodes with 100,000 edges come to. */
 const MOST_VALUES = 600_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Each begins a value, or stands before one: `,` `[` `{`. */
-const BEFORE_VALUES = new Set([0x2c, 0x5b, 0x7b]);
+/** Each begins a value, or stands before one: `,` `:` `[` `{`. So a key counts like a value, which it costs. */
+const BEFORE_VALUES = new Set([0x2c, 0x3a, 0x5b, 0x7b]);
 
 /** The error of a text with too many values. */
 export function tooManyValues(text: string): DefinitionError | undefined {
   const offset = offsetOfLimit(text);
   if (offset === undefined) return undefined;
-  const message = `the definition has more than ${MOST_VALUES} values`;
+  const message = `the definition has more than ${MOST_VALUES} keys and values`;
   return {
     path: '',
     code: 'TOO_LARGE',
     message,
-    allowed: `at most ${MOST_VALUES} values`,
+    allowed: `at most ${MOST_VALUES} keys and values`,
     ...new TextPlaces(text).at(offset),
   };
 }

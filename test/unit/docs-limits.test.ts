@@ -66,7 +66,7 @@ const definitions: { readonly [limit in keyof typeof DEFINITION_LIMITS]: [row: s
 };
 
 const definitionTexts: Limits = {
-  'values of a definition in JSON': String(constantIn('src/authoring/json-values.ts', 'MOST_VALUES')),
+  'keys and values of a definition in JSON': String(constantIn('src/authoring/json-values.ts', 'MOST_VALUES')),
   'words, marks and blanks of YAML': String(constantIn('src/authoring/yaml-tokens.ts', 'MOST_LEXEMES')),
   'values that YAML aliases stand for': String(constantIn('src/authoring/yaml-tree.ts', 'MOST_VALUES')),
 };
