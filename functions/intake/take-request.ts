@@ -116,6 +116,9 @@ async function takeRunRequested(deps: PassDeps, head: EventHead, detail: Json): 
   switch (outcome.kind) {
     case 'started':
     case 'replayed':
+      if (outcome.run.deleted && idempotencyKey !== undefined) {
+        return { kind: 'again', head, message: 'the run that the key started is being deleted' };
+      }
       return { kind: 'done', head, run: outcome.run.id };
     case 'conflict': {
       const what = idempotencyKey === undefined ? 'this event' : `the key ${JSON.stringify(idempotencyKey)}`;

@@ -23,6 +23,7 @@ export const rerunRoute = defineRoute({
     'RUN_NOT_FOUND',
     'PIPELINE_NOT_FOUND',
     'IDEMPOTENCY_CONFLICT',
+    'BUSY',
     'RUN_ACTIVE',
     'NOTHING_TO_RUN',
     'UNKNOWN_NODE',

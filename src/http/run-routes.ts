@@ -41,6 +41,7 @@ export const startRunRoute = defineRoute({
     'PIPELINE_NOT_FOUND',
     'RUN_NOT_FOUND',
     'IDEMPOTENCY_CONFLICT',
+    'BUSY',
     'NOTHING_TO_RUN',
     'UNKNOWN_NODE',
     'UNKNOWN_REVISION',

@@ -53,6 +53,7 @@ function startedRun(outcome: RerunOutcome, asked: Asked): RunRecord {
   switch (outcome.kind) {
     case 'started':
     case 'replayed':
+      if (outcome.run.deleted) throw deleting(outcome.run);
       return outcome.run;
     case 'conflict': {
       const detail = `The key ${JSON.stringify(asked.key)} started run ${outcome.run.id} with another input.`;
@@ -84,6 +85,12 @@ function startedRun(outcome: RerunOutcome, asked: Asked): RunRecord {
     case 'active':
       throw runActive(outcome.run);
   }
+}
+
+/** A key can make a run anew once nothing is left of the one that it made before. */
+function deleting({ id }: RunRecord): ApiProblem {
+  const detail = `Run ${id}, which this key started, is being deleted; try again.`;
+  return new ApiProblem('BUSY', detail, { headers: { 'retry-after': '1' } });
 }
 
 function runActive({ id, state }: RunRecord): ApiProblem {

@@ -74,6 +74,7 @@ export async function placeRun(deps: PassDeps, run: RunRecord): Promise<PlacedRu
 
 /** A repeated request rings too: the one before it may have died before it did. */
 export async function foundBefore(deps: PassDeps, known: RunRecord, inputHash: string): Promise<PlacedRun> {
+  if (known.deleted) return { kind: 'replayed', run: known };
   if (known.inputHash !== inputHash) return { kind: 'conflict', run: known };
   if (known.state === 'QUEUED') await deps.inbox.ring(known.id);
   return { kind: 'replayed', run: known };
