@@ -1,8 +1,9 @@
 /** Where a map stands on its list: items are taken in order, and those that a re-run took over are passed by. */
 import type { MapState } from './run.ts';
 
-/** Whether an item behind the next one is over already. */
-export function isAhead({ ahead = [] }: MapState, item: number): boolean {
+/** Whether an item was taken off the list, or is over already. */
+export function isTaken({ next, ahead = [] }: MapState, item: number): boolean {
+  if (item < next) return true;
   let low = 0;
   let high = ahead.length;
   while (low < high) {

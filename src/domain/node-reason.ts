@@ -38,14 +38,16 @@ export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnow
   if (marked) return marked;
   if (code === 'm' && map) return explainMap(scope, node, map);
   const { state, reason } = statusOf(code);
-  if (reason === 'MarkedByUser') return { reason, message: markedMessage(state, known.story) };
+  if (reason === 'MarkedByUser') return { reason, message: withOrigin(markedMessage(state, known.story), known.story) };
   if (state === 'PENDING') return { reason, message: pendingMessage(scope, node) };
   if (state === 'QUEUED') {
     if (scope.run.state === 'PAUSED') return { reason: 'RunPaused', message: `Ready; ${UNTIL_RESUMED}` };
     return { reason, message: queuedMessage(scope, node) };
   }
-  const message = map ? mapEndMessage(scope, node, map, known) : explainAttempts(scope, node, code, known).message;
-  return { reason, message: withOrigin(message, known.story) };
+  const told = map
+    ? { reason, message: mapEndMessage(scope, node, map, known) }
+    : explainAttempts(scope, node, code, known);
+  return { ...told, message: withOrigin(told.message, known.story) };
 }
 
 /** What was taken over says from where. */

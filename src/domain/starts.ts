@@ -6,7 +6,7 @@ import { evaluated } from './evaluated.ts';
 import type { Evaluation } from './facts.ts';
 import type { CompiledMap, CompiledNode } from './graph.ts';
 import type { Json } from './json.ts';
-import { isAhead } from './map-places.ts';
+import { isTaken } from './map-places.ts';
 import { expandMap, isMapFailing } from './maps.ts';
 import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
 import { findPlace, lackSlots, needsPlace, type Place } from './places.ts';
@@ -232,7 +232,7 @@ function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, place: P
   let underWay = isOpen() ? flightsOf(draft, node.index).length : 0;
   let flights = draft.flights.size;
   for (let next = nextItem(draft, node); isOpen() && next < totalItems(draft, node); next++) {
-    if (isAhead(draft.maps.get(node.index) as MapState, next)) continue;
+    if (isTaken(draft.maps.get(node.index) as MapState, next)) continue;
     const room = Math.min(map.maxConcurrency - underWay, draft.options.maxFlights - flights);
     if (room <= 0) break;
     if (used >= left) {
