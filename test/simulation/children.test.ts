@@ -136,3 +136,73 @@ describe('a pipeline node', () => {
     }
   });
 });
+
+describe('a map in each child of a map', () => {
+  const inner: PipelineDefinition = {
+    name: 'child',
+    nodes: [
+      node('gen'),
+      node('m', ['gen'], {
+        map: { items: '{% $run.input.list %}', maxConcurrency: 2, toleratedFailureCount: 1 },
+        retry: { maxAttempts: 2, intervalSeconds: 1 },
+      }),
+      node('z', ['m']),
+    ],
+    output: '{% $nodes.m.output %}',
+  };
+  const params = { pipeline: 'child', input: { list: '{% $item %}' } };
+  const map = {
+    items: [
+      [1, 2, 3],
+      [4, 5],
+    ],
+  };
+  /** The second item of each inner map fails for good, the third one at first. */
+  const script: Scenario['script'] = (id, attempt, item) => {
+    if (id === 'm' && (item === 1 || (item === 2 && attempt === 1))) return broken;
+    return ok(`${id} ${item ?? ''}`);
+  };
+  const of: Scenario = { ...scenario({ params, map }, script), children: [inner] };
+  const told = { error: { name: 'Broken', message: 'told so' } };
+  const expected = [
+    ['m 0', told, 'm 2'],
+    ['m 0', told],
+  ];
+
+  it('gives the lists of the children in a list, each in its order', async () => {
+    const { run, children, output, world } = await play(of);
+    expect([run.state, children.map(({ state }) => state)]).toEqual(['SUCCEEDED', ['SUCCEEDED', 'SUCCEEDED']]);
+    expect(JSON.parse(output ?? '')).toEqual(expected);
+    expect(world.ticks).toBe(0);
+  });
+
+  it('C49 drops no item, and starts none twice, at whatever await a pass dies', {
+    timeout: 240_000,
+  }, async () => {
+    const length = (await play(of)).world.trace.operations.length;
+    for (let at = 0; at < length + 3; at++) {
+      for (const when of ['before', 'after'] as const) {
+        const { run, output } = await play(of, { at: new Map([[at, { kind: 'kill', when }]]) });
+        expect([run.state, JSON.parse(output ?? 'null')], `${when} ${at}`).toEqual(['SUCCEEDED', expected]);
+      }
+    }
+  });
+
+  it('stopped in the middle, leaves no child and no item behind, at whatever await a pass dies or freezes', {
+    timeout: 240_000,
+  }, async () => {
+    const slow: Scenario = { ...of, script: () => ok({}, 400_000), stopAtMs: 450_000 };
+    const length = (await play(slow)).world.trace.operations.length;
+    for (let at = 0; at < length + 3; at++) {
+      for (const when of ['before', 'after'] as const) {
+        for (const fault of [{ kind: 'kill', when } as const, { kind: 'freeze', when, forMs: 200_000 } as const]) {
+          const { run, children, world } = await play(slow, { at: new Map([[at, fault]]) });
+          const states = new Set([run, ...children].map(({ state }) => state));
+          expect([...states], `${fault.kind} ${when} ${at}`).toEqual(['ABORTED']);
+          const isOpen = [...world.executions.started.values()].some(({ status }) => status === 'RUNNING');
+          expect(isOpen, `${fault.kind} ${when} ${at}`).toBe(false);
+        }
+      }
+    }
+  });
+});

@@ -361,12 +361,42 @@ const pausedPlans: fc.Arbitrary<Plan> = fc
   .record({ plan: fc.oneof(wholePlans, endingPlans), pauses })
   .map(({ plan, ...rest }) => ({ ...plan, ...rest }));
 
+const longFreeze: fc.Arbitrary<OperationFault> = fc.record({
+  kind: fc.constant('freeze'),
+  when: fc.constant('before'),
+  forMs: fc.constantFrom(100_000, 61_000, 200_000),
+});
+
+/** A run, a child or two of it, and much that goes wrong close together while the one starts or stops the other. */
+const kinPlans: fc.Arbitrary<Plan> = fc
+  .record({
+    plan: narrowPlans,
+    root: richPipeline(2, 0, 1),
+    child: richPipeline(2, 1, 0),
+    isEndless: rarely(fc.constant(true), false, 3),
+    stopAtMs: rarely(fc.constantFrom(5, 300, 1_200, 2_500, 6_000), undefined, 1),
+    stops,
+    faults: fc.uniqueArray(fc.tuple(fc.nat(30), fc.oneof(fault, longFreeze)), {
+      minLength: 2,
+      maxLength: 5,
+      selector: ([at]) => at,
+    }),
+    lateEngineAtMs: fc.constantFrom(500, 20_000),
+  })
+  .map(({ plan, root, child, isEndless, ...rest }) => {
+    const below = isEndless ? { ...child, nodes: [...child.nodes, ENDLESS] } : child;
+    const [first, ...others] = root.nodes as [PlannedNode, ...PlannedNode[]];
+    const parent = { ...root, nodes: [{ ...first, engine: undefined, child: 0 }, ...others] };
+    return { ...plan, ...inTime(parent, [below]), children: [below], ...rest };
+  });
+
 /** The kinds of plans, by name. */
 export const PLANS = {
   whole: wholePlans,
   ending: endingPlans,
   narrow: narrowPlans,
   family: familyPlans,
+  kin: kinPlans,
   crowd: crowdPlans,
   paused: pausedPlans,
 } as const satisfies Record<string, fc.Arbitrary<Plan>>;

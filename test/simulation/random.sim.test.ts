@@ -52,6 +52,13 @@ describe('a random run in a random world', () => {
     );
   });
 
+  it('leaves no child behind and ends none that is wanted, however much goes wrong close together', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.kin, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 1_500 },
+    );
+  });
+
   it('comes to what the reference says of it, whatever other runs, revisions and outputs there are', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.crowd, async (plan) => void (await playPlan(plan))),
