@@ -61,6 +61,18 @@ export interface Reading {
   readonly storeResult: StoreResult;
 }
 
+/** What brings a pass, as far as it concerns executions. */
+export interface Brought {
+  readonly completions?: readonly Completion[];
+  /** Attempts to look at though they are not due. */
+  readonly looks?: readonly AttemptKey[];
+  /**
+   * Whether to look at every execution that is due. A pass that only brings news leaves them to the next ring, which then
+   * finds many at once: those that it can list, and each of them once, however many passes the news bring.
+   */
+  readonly isSweep: boolean;
+}
+
 /** Reads a completion off an execution's name; nothing where it is not an attempt of this installation. */
 export function completionOf(
   installation: string,
@@ -74,11 +86,7 @@ export function completionOf(
 }
 
 /** Learns what can be learnt about a run now. Every result is stored before it is given on. */
-export async function gather(
-  deps: PassDeps,
-  reading: Reading,
-  brought: { readonly completions?: readonly Completion[]; readonly looks?: readonly AttemptKey[] },
-): Promise<Gathered> {
+export async function gather(deps: PassDeps, reading: Reading, brought: Brought): Promise<Gathered> {
   const gathered: Gathered = {
     results: [],
     observations: [],
@@ -98,8 +106,8 @@ export async function gather(
   const hasExecution = (flight: Flight) => isUnderWay(flight) && !isApproval(reading.run, flight);
   const open = reading.run.flights.filter((flight) => hasExecution(flight) && !settled.has(flightKey(flight)));
   const asked = open.filter((flight) => looks.has(flightKey(flight)));
-  const due = open.filter((flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now);
-  const rest = await sweep(deps, reading, due, gathered);
+  const isDue = (flight: Flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now;
+  const rest = brought.isSweep ? await sweep(deps, reading, open.filter(isDue), gathered) : [];
   await pMap(
     [...asked.map((flight) => [flight, 'prompt'] as const), ...rest.map((flight) => [flight, 'sweep'] as const)],
     ([flight, urgency]) => look(deps, reading, flight, gathered, urgency),

@@ -32,6 +32,8 @@ interface Work {
   readonly messageIds: string[];
   readonly completions: Completion[];
   readonly looks: AttemptKey[];
+  /** A ring that is about no attempt is about all. */
+  isRung: boolean;
 }
 
 interface ThingWork {
@@ -82,11 +84,12 @@ function sortBatch(deps: PassDeps, messages: readonly QueuedMessage[], trouble: 
       byThing.set(key, work);
       work.messageIds.push(messageId);
     } else if (message.kind === 'ring' || message.kind === 'completion') {
-      const work = byRun.get(message.run) ?? { messageIds: [], completions: [], looks: [] };
+      const work = byRun.get(message.run) ?? { messageIds: [], completions: [], looks: [], isRung: false };
       byRun.set(message.run, work);
       work.messageIds.push(messageId);
       if (message.kind === 'completion') work.completions.push(message.completion);
       else if (message.about) work.looks.push(message.about);
+      else work.isRung = true;
     }
   }
   return { byRun, byThing, unreadable, echoes };

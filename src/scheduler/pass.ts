@@ -24,6 +24,7 @@ import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
+import { rememberEnds } from './known-ends.ts';
 import { storeList } from './map-lists.ts';
 import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
@@ -49,6 +50,8 @@ export interface PassInput {
   /** Attempts to look at though they are not due. */
   readonly looks?: readonly AttemptKey[];
   readonly command?: UserCommand;
+  /** Whether to look at all attempts that are due for one. @default where nothing else brings the pass */
+  readonly isRung?: boolean;
   /** Limits to read though the run is not known to wait for them. */
   readonly limits?: readonly string[];
 }
@@ -92,8 +95,9 @@ interface Progress {
 export async function runPass(deps: PassDeps, runId: string, input: PassInput = {}): Promise<PassOutcome> {
   const tally: Tally = { commits: 0, conflicts: 0, results: 0, polled: 0, started: 0, stopped: 0, unfolded: 0 };
   const progress: Progress = { tally, storeResult: createResultStoring(deps.runs, runId), isTaken: false };
+  const looking: PassDeps = { ...deps, executions: rememberEnds(deps.executions) };
   for (let reading = 0; reading < MAX_READINGS; reading++) {
-    const outcome = await onePass(deps, runId, input, progress);
+    const outcome = await onePass(looking, runId, input, progress);
     if (!outcome) {
       tally.conflicts += 1;
       continue;
@@ -129,7 +133,8 @@ async function onePass(
   const reading: Reading = { pipeline, run, readAt, storeResult };
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
-  const gathered = await gather(deps, reading, input);
+  const isSweep = input.isRung ?? !(input.completions || input.looks || input.command);
+  const gathered = await gather(deps, reading, { ...input, isSweep });
   tally.results += gathered.results.length;
   tally.polled += gathered.polled;
   tally.started += gathered.started;
@@ -323,7 +328,7 @@ function remember(deps: PassDeps, reading: Reading): Promise<void> {
 
 /** Whether this commit made the change that is to be announced. */
 function isOwn(pipeline: CompiledPipeline, run: RunRecord, before: RunRecord): boolean {
-  return run.state !== before.state || saysNodes(pipeline);
+  return run.state !== before.state || saysNodes(pipeline) || isRunOver(run.state);
 }
 
 /** Rings the run itself: at once where more can be decided, and in time for what must not wait for a tick. */
