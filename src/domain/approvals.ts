@@ -6,8 +6,8 @@ import { APPROVALS_ARN, MAX_PROMPT_LENGTH } from './built-in-engines.ts';
 import { type Draft, flightKey, putFlight } from './draft.ts';
 import { deadlineOf } from './due.ts';
 import type { AnswerCommand, AttemptResult } from './facts.ts';
+import { keepValue } from './given-values.ts';
 import { isJsonObject, type Json } from './json.ts';
-import { keepValue } from './marks.ts';
 import type { ApprovalAnswer, ErrorInfo, Flight } from './run.ts';
 
 /** Name of the error of a node that was denied. */
@@ -34,6 +34,7 @@ export function applyApproval(draft: Draft): void {
   const { command } = draft.facts;
   if (command?.kind !== 'answer' || draft.stop) return;
   const flight = draft.flights.get(flightKey(command));
+  if (draft.marks.has(command.node)) return;
   if (!flight || !awaitsAnswer(draft, flight, command) || draft.now >= deadlineOf(draft.pipeline, flight)) return;
   putFlight(draft, { ...flight, answer: toAnswer(draft, command), pollAt: draft.now });
   draft.taken = true;

@@ -3,9 +3,9 @@ import { orderEnd } from './attempts.ts';
 import { type Draft, decideRun, flightsOf } from './draft.ts';
 import type { MarkCommand, RunCommand, UserCommand } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
-import { MARK_CODES, settleMark, toMark } from './marks.ts';
+import { hasToEnd, MARK_CODES, settleMark, toMark } from './marks.ts';
 import { isTerminal } from './node-status.ts';
-import { isRunOver, isUnderWay, type RunRecord } from './run.ts';
+import { isRunOver, type RunRecord } from './run.ts';
 
 /**
  * Pauses a run, or goes on with it. A paused run starts nothing: what is ready stays QUEUED, what waits for a retry
@@ -40,11 +40,13 @@ export function applyMark(draft: Draft): void {
   if (command?.kind !== 'mark' || draft.stop) return;
   const index = draft.pipeline.indexOf.get(command.node);
   if (index === undefined || isTerminal(draft.nodes[index] as number) || draft.marks.has(index)) return;
+  // An answer that was committed first has decided it.
+  if (draft.flights.get(index)?.answer) return;
   draft.marks.set(index, toMark(draft, draft.pipeline.nodes[index] as CompiledNode, command));
   draft.taken = true;
   draft.changed = true;
   for (const flight of flightsOf(draft, index)) {
-    if (isUnderWay(flight) && !flight.ending) orderEnd(draft, flight, 'Marked');
+    if (hasToEnd(draft, flight) && !flight.ending) orderEnd(draft, flight, 'Marked');
   }
   settleMark(draft, index);
 }

@@ -98,8 +98,9 @@ export function settleItem(
   closeMap(draft, flight.node);
 }
 
-/** Ends a map once nothing of it is under way and nothing more of it will start. */
+/** Ends a map once nothing of it is under way and nothing more of it will start, unless its end was decided by hand. */
 export function closeMap(draft: Draft, node: number): void {
+  if (draft.marks.has(node)) return;
   const map = draft.maps.get(node) as MapState;
   if (isMapFailing(draft, map)) giveUpRetries(draft, node);
   if (flightsOf(draft, node).length > 0) return;

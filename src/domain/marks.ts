@@ -3,26 +3,18 @@
  * mark is what becomes of the node, whatever its executions said meanwhile. An output that it gives is stored as the
  * result of {@link MARKED_ATTEMPT} from the committed mark, so that of two marks at once one alone is ever stored.
  */
-import { createHash } from 'node:crypto';
+import { isApproval } from './approvals.ts';
 import { applyChoice } from './branches.ts';
-import { type Draft, decideNode, endFlight, flightsOf } from './draft.ts';
+import { type Draft, decideItem, decideNode, endFlight, flightsOf } from './draft.ts';
 import { evaluated } from './evaluated.ts';
 import type { AttemptResult, MarkCommand } from './facts.ts';
+import { keepValue } from './given-values.ts';
 import type { CompiledNode } from './graph.ts';
-import { canonicalJson, type Json } from './json.ts';
 import type { NodeCode } from './node-status.ts';
-import { type ErrorInfo, isUnderWay, MARKED_ATTEMPT, type MarkState, type NodeMark } from './run.ts';
+import { type ErrorInfo, type Flight, isUnderWay, MARKED_ATTEMPT, type MarkState, type NodeMark } from './run.ts';
 
 /** The status that a mark gives a node. */
 export const MARK_CODES = { SUCCEEDED: 'M', FAILED: 'x', SKIPPED: 'z' } as const satisfies Record<MarkState, NodeCode>;
-
-/** Has a value stored before the commit; gives the key that names it, the same for whoever stores the same. */
-export function keepValue(draft: Draft, kind: 'marked' | 'answer', value: Json): string {
-  const text = canonicalJson(value);
-  const key = `${kind}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
-  draft.values.set(key, text);
-  return key;
-}
 
 /** What a command makes of a node. */
 export function toMark(draft: Draft, node: CompiledNode, command: MarkCommand): NodeMark {
@@ -58,13 +50,23 @@ export function settleMark(
   ended: { readonly attempt: number; readonly told?: ErrorInfo | undefined } = { attempt: 0 },
 ): boolean {
   const mark = draft.marks.get(index);
-  if (!mark || flightsOf(draft, index).some(isUnderWay)) return false;
+  const left = flightsOf(draft, index);
+  if (!mark || left.some((flight) => hasToEnd(draft, flight))) return false;
   const outcome = outcomeOf(draft, mark);
   if (!outcome) return false;
-  for (const flight of flightsOf(draft, index)) endFlight(draft, flight);
+  for (const flight of left) {
+    endFlight(draft, flight);
+    if (flight.item !== undefined) decideItem(draft, flight, 'A');
+  }
+  const asking = left.find((flight) => flight.item === undefined && isUnderWay(flight));
   draft.marks.delete(index);
-  decideNode(draft, index, outcome.to, ended.attempt, outcome.error ?? ended.told, mark);
+  decideNode(draft, index, outcome.to, asking?.attempt ?? ended.attempt, outcome.error ?? ended.told, mark);
   return true;
+}
+
+/** Whether an execution stands behind an attempt, which has to end before its node can be decided. */
+export function hasToEnd(draft: Draft, flight: Flight): boolean {
+  return isUnderWay(flight) && !isApproval(draft, flight);
 }
 
 /**
