@@ -52,19 +52,35 @@ export function readPipeline(api: ApiClient, name: string, revision?: string): P
   return api.read(pipelineShape, { path: withQuery(pipelinePath(name), { revision }) });
 }
 
-/** Starts a run, as it came and as it is read; the same key starts it only once. */
-export async function startRun(
-  api: ApiClient,
-  pipeline: string,
-  input: unknown,
-  idempotencyKey: string,
-): Promise<{ answer: ApiAnswer; run: RunShape }> {
-  const answer = await api.send({
-    method: 'POST',
-    path: `${pipelinePath(pipeline)}/runs`,
-    body: input === undefined ? {} : { input },
-    headers: { 'idempotency-key': idempotencyKey },
-  });
+/** How a run is to be started. */
+export interface Start {
+  readonly input?: unknown;
+  /** Ids of nodes. */
+  readonly only?: readonly string[] | undefined;
+  /** Id of a run to take successes from. */
+  readonly reuse?: string | undefined;
+}
+
+/** A run that was started: as it came and as it is read. */
+export interface Started {
+  readonly answer: ApiAnswer;
+  readonly run: RunShape;
+}
+
+/** Starts a run; the same key starts it only once. */
+export function startRun(api: ApiClient, pipeline: string, start: Start, key: string): Promise<Started> {
+  const { input, only, reuse } = start;
+  const body = { input, only, ...(reuse !== undefined && { reuse: { runId: reuse } }) };
+  return sendStart(api, `${pipelinePath(pipeline)}/runs`, body, key);
+}
+
+/** Starts a run again; the same key starts it only once. */
+export function rerunRun(api: ApiClient, runId: string, body: object, key: string): Promise<Started> {
+  return sendStart(api, `${runPath(runId)}/rerun`, body, key);
+}
+
+async function sendStart(api: ApiClient, path: string, body: object, key: string): Promise<Started> {
+  const answer = await api.send({ method: 'POST', path, body, headers: { 'idempotency-key': key } });
   return { answer, run: runShape.parse(answer.value) };
 }
 

@@ -9,6 +9,7 @@ import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
 import { definitionErrorLine, looksLikeFile, readDefinitionFile } from './definition-file.ts';
 import { EXIT } from './exit-codes.ts';
+import { parseNodeIds } from './node-options.ts';
 import { DEFAULT_TICK, parseSeed, parseTick, readInput } from './option-values.ts';
 import { runEmbedded } from './run-embedded.ts';
 import { runOnServer } from './run-on-server.ts';
@@ -17,6 +18,8 @@ import { serverUrl } from './server-url.ts';
 /** The options of `millrace run`. */
 export interface RunOptions {
   readonly input?: string;
+  readonly only?: readonly string[];
+  readonly reuse?: string;
   readonly wait?: true;
   readonly json?: true;
   readonly url?: string;
@@ -39,6 +42,8 @@ export function addRunCommand(program: Command, context: CliContext): void {
         'end and shows each node as it goes. With --url (or MILLRACE_URL), or the NAME of a pipeline, it starts the run on that server.',
     )
     .option('--input <json>', 'input of the run: JSON, or @FILE with JSON in it (default: {})')
+    .option('--only <ids>', 'run only these nodes, as ID,ID, and the ancestors that they need', parseNodeIds)
+    .option('--reuse <run>', 'take successes of this run of the pipeline for nodes that need not run')
     .option('--functions <dir>', 'folder of the functions that nodes call (default: functions/ beside FILE)')
     .option('--wait', 'on a server: wait for the end of the run (a host of its own always does)')
     .option('--json', 'print one JSON document at the end: the run with its nodes and counters')
@@ -77,7 +82,9 @@ async function run(target: string, options: RunOptions, context: CliContext): Pr
   const definition = isFile ? await readDefinition(target, context) : undefined;
   if (isFile && definition === undefined) return EXIT.usage;
   const input = options.input === undefined ? undefined : await readInput(options.input, context.cwd);
-  const job = { definition, name: definition?.name ?? target, input, key: randomUUID(), json: options.json === true };
+  const { only, reuse } = options;
+  const name = definition?.name ?? target;
+  const job = { definition, name, input, only, reuse, key: randomUUID(), json: options.json === true };
   if (isRemote) {
     const url = serverUrl(options.url, context.env);
     return runOnServer({ ...job, url, wait: options.wait === true }, context);

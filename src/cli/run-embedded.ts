@@ -23,6 +23,8 @@ import { summaryLines } from './run-summary.ts';
 export interface EmbeddedRun {
   readonly definition: PipelineDefinition;
   readonly input: Json | undefined;
+  readonly only: readonly string[] | undefined;
+  readonly reuse: string | undefined;
   /** The idempotency key of its start. */
   readonly key: string;
   readonly json: boolean;
@@ -88,7 +90,7 @@ async function runOn(host: Host, job: EmbeddedRun, context: CliContext, interrup
   const { revision } = await putPipeline(api, definition);
   if (interrupts.happened) throw interrupted();
   const before = { wire: host.wireLog.snapshot(), requests: api.requests };
-  const started = await startRun(api, definition.name, job.input, job.key);
+  const started = await startRun(api, definition.name, job, job.key);
   const { id, createdAt } = started.run;
   interrupts.signal.addEventListener('abort', () => void stopPolitely(api, id, context));
   const progress = json ? undefined : createProgress(blankPicture(definition.nodes, createdAt), context);

@@ -11,7 +11,7 @@ import { listenForInterrupts } from './interrupts.ts';
 import { putPipeline, readNodes, readPipeline, startRun } from './millrace-api.ts';
 import { blankPicture, mapsOf } from './run-picture.ts';
 import { createProgress, screenOf } from './run-progress.ts';
-import { summaryLines } from './run-summary.ts';
+import { startedText, summaryLines } from './run-summary.ts';
 import { isRunEnded } from './state-style.ts';
 
 /** A run on a server that lives longer than the command. */
@@ -20,6 +20,8 @@ export interface ServerRun {
   readonly definition: PipelineDefinition | undefined;
   readonly name: string;
   readonly input: Json | undefined;
+  readonly only: readonly string[] | undefined;
+  readonly reuse: string | undefined;
   /** The idempotency key of its start. */
   readonly key: string;
   readonly json: boolean;
@@ -38,7 +40,7 @@ export async function runOnServer(job: ServerRun, context: CliContext): Promise<
   const api = createApiClient(job.url);
   try {
     const pipeline = definition === undefined ? await readPipeline(api, name) : await putPipeline(api, definition);
-    const { answer, run } = await startRun(api, name, job.input, job.key);
+    const { answer, run } = await startRun(api, name, job, job.key);
     if (wait) return await follow(api, pipeline, run, job, context);
     output.line(json ? answer.text : startedText(run, output.style));
     return EXIT.ok;
@@ -50,10 +52,6 @@ export async function runOnServer(job: ServerRun, context: CliContext): Promise<
       cause: error,
     });
   }
-}
-
-function startedText(run: RunShape, style: CliContext['output']['style']): string {
-  return `Run ${style.bold(run.id)} of ${run.pipeline} was started; \`millrace status ${run.id}\` shows how it goes.`;
 }
 
 async function follow(

@@ -5,6 +5,7 @@ import { hopFigures, hopsOf } from './hops.ts';
 import type { Screen } from './live-view.ts';
 import { nodeTable } from './node-table.ts';
 import { cutText, oneLine } from './one-line.ts';
+import type { Style } from './output.ts';
 import type { RunCounters, Upstreams } from './run-counters.ts';
 import { paintState } from './state-style.ts';
 import { duration } from './time-text.ts';
@@ -52,4 +53,9 @@ function outputLines({ output }: RunShape, style: Screen['style']): string[] {
 export function verdictLine(run: RunShape, style: Screen['style']): string {
   const took = duration((run.endedAt ?? run.since) - run.createdAt);
   return `${paintState(run.state, style)(run.state)} after ${took}: ${oneLine(run.message)}  ${style.dim(`run ${run.id}`)}`;
+}
+
+/** That a run was started which nobody waits for. */
+export function startedText(run: RunShape, style: Style): string {
+  return `Run ${style.bold(run.id)} of ${run.pipeline} was started; \`millrace status ${run.id}\` shows how it goes.`;
 }
