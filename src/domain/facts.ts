@@ -127,7 +127,7 @@ export interface LimitFact {
   readonly returned: number;
 }
 
-/** What a limit was told after a commit: the row that stands beside it now, if any. */
+/** What became of telling a limit after a commit: the row that stands beside it now, if any. */
 export interface LimitTold {
   readonly row?: RunLimit['row'];
 }

@@ -120,7 +120,8 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
     limit,
     taken,
     returned: Math.max(slots.returned, taken - inUse - slots.held),
-    released: Math.max(before?.released ?? 0, Math.min(taken, fact?.returned ?? 0)),
+    // Only a limit that was told has looked for whoever waits since: that it knows the number is not enough.
+    released: Math.max(before?.released ?? 0, told ? Math.min(taken, fact?.returned ?? 0) : 0),
     held: slots.held,
     ...(waits && {
       waiting: { need: slots.need, priority: slots.priority, since: before?.waiting?.since ?? draft.now },

@@ -192,6 +192,12 @@ export interface RunTrigger {
   readonly by?: string;
   /** The run that it comes from: the parent of a child, the first run of a re-run. */
   readonly runId?: string;
+  /** The instant of a schedule that it stands for, and the one before it (ISO 8601). */
+  readonly instant?: string;
+  readonly previousInstant?: string;
+  /** The entry of the schedule, and the backfill that it belongs to. */
+  readonly entry?: string;
+  readonly backfill?: string;
 }
 
 /** The attempt, in another run, whose execution this run is. */
@@ -280,8 +286,9 @@ export function isRunOver(state: RunStateName): boolean {
 
 /**
  * Whether something of the run has still to be published.
- * @param everyChange whether every commit is published, not only those that change the run's state
+ * @param everyChange whether every commit is published, not only those that change the run's state and those after its end
  */
 export function owesAnnouncement(run: RunRecord, everyChange: boolean): boolean {
-  return run.announced.state !== run.state || (everyChange && run.announced.rev < run.rev);
+  if (run.announced.state !== run.state) return true;
+  return (everyChange || isRunOver(run.state)) && run.announced.rev < run.rev;
 }

@@ -260,7 +260,7 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const announced = draft.facts.announced
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
-  const owes = announced.state !== draft.state || (draft.changed && saysNodes(draft.pipeline));
+  const owes = announced.state !== draft.state || (draft.changed && (saysNodes(draft.pipeline) || isRunOver(draft.state)));
   const limits = settleLimits(draft);
   const isLeaving = draft.deleted !== undefined && isRunOver(draft.state);
   const dueAt = decideDueAt(draft, owes || owesLimits(limits) || isLeaving);

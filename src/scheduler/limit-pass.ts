@@ -3,7 +3,15 @@
  * Every commit is conditional on the revision that was read. A death at any await leaves the limit due, or a slot held
  * until the run that gave it back says so again; nothing is ever granted twice.
  */
-import { applyReports, type LimitRecord, type LimitReport, limitDueAt, newLimit, noteStatus } from '#domain/limit.ts';
+import {
+  applyReports,
+  freeSlots,
+  type LimitRecord,
+  type LimitReport,
+  limitDueAt,
+  newLimit,
+  noteStatus,
+} from '#domain/limit.ts';
 import type { PassDeps } from './deps.ts';
 import { announceEngine } from './engines.ts';
 import { grantFreeSlots } from './limit-grants.ts';
@@ -30,14 +38,17 @@ export class LimitBusyError extends Error {
 }
 
 /**
- * Runs a pass over a limit; gives it as it is afterwards, or nothing where there is no such limit.
+ * Runs a pass over a limit; gives it as it is afterwards, or nothing where there is no such limit. Whoever waits is
+ * looked for once more after a commit that leaves slots free: a row that was put before is seen by that look, and who
+ * puts one later sees the free slots.
  * @throws LimitBusyError, and whatever a port throws: who asked stays due
  */
 export async function runLimitPass(
   deps: PassDeps,
   name: string,
   input: LimitInput = {},
-): Promise<LimitRecord | undefined> {
+): Promise<{ readonly limit: LimitRecord; readonly hasChanged: boolean } | undefined> {
+  let hasChanged = false;
   for (let reading = 0; reading < MAX_READINGS; reading++) {
     const now = deps.clock.now();
     const before =
@@ -46,13 +57,15 @@ export async function runLimitPass(
     const told = noteStatus(applyReports(before, input.reports ?? []), now);
     const { limit, runs } = await grantFreeSlots(deps.limits, told, now);
     const next = withDue(limit, now, deps.options.tickMs);
-    if (sameLimit(before, next)) return before;
+    if (sameLimit(before, next)) return { limit: before, hasChanged };
     const committed = { ...next, rev: before.rev + 1 };
     if ((await deps.limits.commitLimit(committed, before.rev)) === 'conflict') continue;
     if (committed.toldStatus !== before.toldStatus) await announceEngine(deps, committed);
     const rung = [...runs].filter((run) => run !== input.self);
     if (rung.length > 0) await deps.inbox.ringAll(rung.map((id) => ({ kind: 'run', id })));
-    return committed;
+    hasChanged = true;
+    const free = freeSlots(committed, now);
+    if (free === 0 || !Number.isFinite(free)) return { limit: committed, hasChanged };
   }
   throw new LimitBusyError(name);
 }

@@ -41,7 +41,7 @@ export async function workLimit(
   await lookForMachine(deps, before);
   const { reports, gone } = await askUnheard(deps, before);
   await forget(deps, name, gone);
-  const limit = await runLimitPass(deps, name, { reports });
+  const limit = (await runLimitPass(deps, name, { reports }))?.limit;
   if (!limit?.ringsWaiting && !limit?.tellsPipelines) return;
   if (limit.tellsPipelines) await tellPipelines(name);
   const isRung = limit.ringsWaiting ? await ringWaiting(deps, limit) : true;

@@ -15,7 +15,7 @@ import type { AttemptKey } from '#domain/execution-name.ts';
 import type { Evaluation, Facts, UserCommand } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
-import { owesAnnouncement, type RunRecord } from '#domain/run.ts';
+import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce } from './announce.ts';

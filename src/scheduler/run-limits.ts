@@ -78,16 +78,19 @@ export async function tellLimits(
   let inTheWay: readonly string[] = [];
   // One after the other: they are taken in one order, and few.
   for (const entry of owed) {
-    if (owesRow(entry)) told.set(entry.limit, await bringRowUpToDate(deps, run, entry));
+    const isRowOwed = owesRow(entry);
+    told.set(entry.limit, isRowOwed ? await bringRowUpToDate(deps, run, entry) : keptRow(entry));
     const isOwn = entry.limit === limitOfRun(pipeline);
-    const limit = await runLimitPass(deps, entry.limit, {
+    const outcome = await runLimitPass(deps, entry.limit, {
       reports: [limitReport(run, entry)],
       self: run.id,
       ...(isOwn && { slots: pipeline.maxActiveRuns }),
     });
+    const limit = outcome?.limit;
     const fact = toLimitFact(limit, entry.limit, run, deps.clock.now());
     limits.set(entry.limit, fact);
-    matters ||= told.has(entry.limit) || (fact.granted ?? 0) > entry.taken;
+    // Slots that come back one after the other need not be noted one by one; once none comes any more, it is noted.
+    matters ||= isRowOwed || outcome?.hasChanged !== true || (fact.granted ?? 0) > entry.taken;
     if (
       isOwn &&
       limit &&
@@ -99,6 +102,10 @@ export async function tellLimits(
     }
   }
   return { limits, told, matters, inTheWay };
+}
+
+function keptRow({ row }: RunLimit): LimitTold {
+  return row ? { row } : {};
 }
 
 async function bringRowUpToDate(deps: PassDeps, run: RunRecord, entry: RunLimit): Promise<LimitTold> {
