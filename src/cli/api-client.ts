@@ -6,7 +6,7 @@ import { EXIT } from './exit-codes.ts';
 
 /** One call of the API. */
 export interface ApiCall {
-  readonly method?: 'GET' | 'PUT' | 'POST';
+  readonly method?: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** Path and query, from `/v1` on. */
   readonly path: string;
   /** Sent as JSON. */
@@ -96,6 +96,7 @@ async function sendOnce(url: string, { method = 'GET', path, body, headers }: Ap
 
 async function toAnswer(response: Response): Promise<ApiAnswer | undefined> {
   const text = await response.text();
+  if (response.status === 204) return { status: response.status, text, value: undefined };
   try {
     return { status: response.status, text, value: JSON.parse(text) };
   } catch {
@@ -118,6 +119,8 @@ const WRONG_INPUT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
   ['PIPELINE_NOT_FOUND', '`millrace pipelines` lists those that are there.'],
+  ['ENGINE_NOT_FOUND', '`millrace engines` lists those that are there.'],
+  ['POOL_NOT_FOUND', '`millrace pools` lists those that are there.'],
   ['RUN_NOT_FOUND', '`millrace runs` lists those that are there.'],
   ['UNKNOWN_ROUTE', 'The server may be of another version than this command line.'],
 ]);

@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
+import type { Command, CommandOptions } from 'commander';
 import type { Output } from './output.ts';
 
 /** Adds a command below another one. What is wrong with its usage is told in one line that names its help. */
-export function addCommand(parent: Command, usage: string): Command {
-  const command = parent.command(usage);
+export function addCommand(parent: Command, usage: string, options: CommandOptions = {}): Command {
+  const command = parent.command(usage, options);
   return command.configureOutput({ outputError: (text, write) => write(usageError(text, pathOf(command))) });
 }
 

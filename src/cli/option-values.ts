@@ -24,6 +24,21 @@ export function parseSeed(text: string): number {
   return seed;
 }
 
+/** A whole number within bounds. */
+export function wholeNumberBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const found = wholeNumber(text);
+    if (found !== undefined && found >= least && found <= most) return found;
+    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** A label: key and value with `=` between. */
+export function parseLabel(text: string): string {
+  if (text.indexOf('=') > 0) return text;
+  throw new InvalidArgumentError('A label is KEY=VALUE, such as team=data.');
+}
+
 /** How many entries a list shows. */
 export function parseLimit(text: string): number {
   const limit = wholeNumber(text);
@@ -64,28 +79,28 @@ function wholeNumber(text: string): number | undefined {
 }
 
 /**
- * Reads the value of `--input`: JSON, or `@FILE` with JSON in it.
+ * Reads the value of an option that takes JSON, or `@FILE` with JSON in it.
  * @throws CliError `INVALID_INPUT` with line and column
  */
-export async function readInput(value: string, cwd: string): Promise<Json> {
+export async function readInput(value: string, cwd: string, option = '--input'): Promise<Json> {
   const name = value.startsWith('@') ? value.slice(1) : undefined;
-  const text = name === undefined ? value : await inputFile(resolve(cwd, name), name);
+  const text = name === undefined ? value : await inputFile(resolve(cwd, name), name, option);
   const parsed = parseJsonStrict(text);
   if (parsed.ok) return parsed.value;
-  const where = name === undefined ? '--input' : `--input @${name}`;
+  const where = name === undefined ? option : `${option} @${name}`;
   const what = parsed.errors
     .map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`)
     .join('; ');
-  const next = 'It takes JSON, such as --input \'{"day": "2026-11-30"}\', or @FILE.';
+  const next = `It takes JSON, such as ${option} '{"day": "2026-11-30"}', or @FILE.`;
   throw new CliError('INVALID_INPUT', `${where}: ${what}.`, { next });
 }
 
-async function inputFile(path: string, name: string): Promise<string> {
+async function inputFile(path: string, name: string, option: string): Promise<string> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     const what = error.code === 'ENOENT' ? 'there is no such file' : error.message;
-    throw new CliError('INVALID_INPUT', `--input @${name}: ${what}.`, { cause: error });
+    throw new CliError('INVALID_INPUT', `${option} @${name}: ${what}.`, { cause: error });
   });
   const text = decodeText(bytes);
-  if (text === undefined) throw new CliError('INVALID_INPUT', `--input @${name}: the file is not UTF-8 text.`);
+  if (text === undefined) throw new CliError('INVALID_INPUT', `${option} @${name}: the file is not UTF-8 text.`);
   return text;
 }

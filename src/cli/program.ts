@@ -4,11 +4,14 @@ import { commanderOutput, usageError } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { addControlCommands } from './control-commands.ts';
 import { addDevCommand } from './dev-command.ts';
+import { addEnginesCommand } from './engines-command.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExplainCommand } from './explain-command.ts';
 import { addHistoryCommand } from './history-command.ts';
 import { addImportCommand } from './import-command.ts';
 import { addPipelinesCommand } from './pipelines-command.ts';
+import { addPoolsCommand } from './pools-command.ts';
+import { addRerunCommand } from './rerun-command.ts';
 import { addRunCommand } from './run-command.ts';
 import { addRunsCommand } from './runs-command.ts';
 import { addStatusCommand } from './status-command.ts';
@@ -25,6 +28,9 @@ const COMMANDS = [
   addExplainCommand,
   addHistoryCommand,
   addControlCommands,
+  addRerunCommand,
+  addEnginesCommand,
+  addPoolsCommand,
 ];
 
 /** What a command gets, but for the exit code, which {@link runCli} gives back. */

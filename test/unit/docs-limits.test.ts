@@ -6,7 +6,9 @@ import { MAX_RUN_DEPTH } from '#domain/built-in-engines.ts';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import { EXPRESSION_LIMITS } from '#domain/expression.ts';
+import { MACHINE_CHECK_MS, MAX_SLOTS } from '#domain/limit.ts';
 import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
+import { engineRequestSchema, MAX_LABELS } from '#http/engine-schemas.ts';
 import { MAX_HOPS } from '#http/event-schemas.ts';
 import { MAX_PAGE_BYTES } from '#http/page-filling.ts';
 import { MAX_ERRORS_BYTES, MAX_REPEATED_TEXT } from '#http/problem-size.ts';
@@ -134,10 +136,26 @@ const syntax: { readonly [limit in keyof typeof EXPRESSION_LIMITS]: [row: string
   depth: ['levels of the parsed expression', String(EXPRESSION_LIMITS.depth)],
 };
 
+/** What an engine may be put with, as the schema of the request says it. */
+const heartbeat = engineRequestSchema.shape.heartbeatSeconds.unwrap();
+
+const engines: Limits = {
+  'maxConcurrent of an engine': `1 to ${MAX_SLOTS}`,
+  'slots of a pool': `0 to ${MAX_SLOTS}`,
+  'labels of an engine': String(MAX_LABELS),
+  'bytes of a paramsSchema as JSON': String(DEFINITION_LIMITS.inputSchemaBytes),
+  "seconds between two reports of an engine's owner": `${heartbeat.minValue} to ${heartbeat.maxValue}`,
+  'time between two looks for a state machine that is gone': seconds(MACHINE_CHECK_MS),
+  'waiting runs that are counted': String(constantIn('src/http/slot-reading.ts', 'COUNTED_WAITING')),
+  'holders of slots whose nodes are named': String(constantIn('src/http/slot-reading.ts', 'NAMED_HOLDERS')),
+  'state machines named in the CDK context': String(constantIn('infra/constructs/team-state-machines.ts', 'MAX_NAMES')),
+};
+
 describe('limits in the reference are those of the code', () => {
   it.each<[section: string, expected: Limits]>([
     ['Definitions', { ...Object.fromEntries(Object.values(definitions)), ...definitionTexts }],
     ['Runs', runs],
+    ['Engines and pools', engines],
     ['Values', values],
     ['The HTTP API', api],
     ['Events', events],
