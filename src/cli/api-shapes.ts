@@ -57,6 +57,7 @@ export const nodeShape = z.object({
   endedAt: instant.optional(),
   error: error.optional(),
   map: mapShape.optional(),
+  reusedFrom: z.string().optional(),
 });
 export type NodeShape = z.output<typeof nodeShape>;
 
@@ -72,6 +73,7 @@ export const historyShape = z.object({
   branch: z.object({ chosen: z.array(z.string()) }).optional(),
   error: error.optional(),
   by: z.string().optional(),
+  reusedFrom: z.string().optional(),
 });
 export type HistoryShape = z.output<typeof historyShape>;
 

@@ -6,15 +6,15 @@ export interface Hop {
   readonly milliseconds: number;
 }
 
-/** The hops of a run. Nodes without upstreams, and nodes that never started, have none. */
+/** The hops of a run. Nodes without upstreams, nodes that never started and results of earlier runs have none. */
 export function hopsOf(
-  nodes: readonly Pick<NodeShape, 'id' | 'startedAt' | 'endedAt'>[],
+  nodes: readonly Pick<NodeShape, 'id' | 'startedAt' | 'endedAt' | 'reusedFrom'>[],
   upstreams: ReadonlyMap<string, readonly string[]>,
 ): Hop[] {
-  const ends = new Map(nodes.map(({ id, endedAt }) => [id, endedAt]));
-  return nodes.flatMap(({ id, startedAt }) => {
+  const ends = new Map(nodes.map(({ id, endedAt, reusedFrom }) => [id, reusedFrom ? undefined : endedAt]));
+  return nodes.flatMap(({ id, startedAt, reusedFrom }) => {
     const above = upstreams.get(id) ?? [];
-    if (startedAt === undefined || above.length === 0) return [];
+    if (reusedFrom || startedAt === undefined || above.length === 0) return [];
     const last = above.reduce((latest, upstream) => Math.max(latest, ends.get(upstream) ?? Number.NaN), 0);
     return Number.isNaN(last) ? [] : [{ node: id, milliseconds: Math.max(0, startedAt - last) }];
   });
