@@ -10,7 +10,8 @@ import { ApiProblem, type FieldProblem } from '#http/problem.ts';
 import { refuseForbiddenKeys } from '#http/request-body.ts';
 import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
-import { inputErrorsInWords, startRun } from '#scheduler/start-run.ts';
+import { startByItself } from '#scheduler/start-by-itself.ts';
+import { inputErrorsInWords } from '#scheduler/start-run.ts';
 
 /** Why a request was refused; for `RunRejected`. */
 export interface Refusal {
@@ -105,7 +106,7 @@ async function takeRunRequested(deps: PassDeps, head: EventHead, detail: Json): 
   const { pipeline, input, revision, tags, idempotencyKey } = checked.detail;
   const cause: RunCause =
     idempotencyKey === undefined ? { kind: 'event', eventId: head.eventId } : { kind: 'key', key: idempotencyKey };
-  const outcome = await startRun(deps, {
+  const outcome = await startByItself(deps, {
     pipeline,
     input: input as Json | undefined,
     revision,
@@ -124,6 +125,8 @@ async function takeRunRequested(deps: PassDeps, head: EventHead, detail: Json): 
       const what = idempotencyKey === undefined ? 'this event' : `the key ${JSON.stringify(idempotencyKey)}`;
       return refused(head, 'IDEMPOTENCY_CONFLICT', `${what} started run ${outcome.run.id} with another input`);
     }
+    case 'paused':
+      return refused(head, 'PIPELINE_PAUSED', `the pipeline ${JSON.stringify(pipeline)} is paused`);
     case 'noPipeline':
       return refused(head, 'PIPELINE_NOT_FOUND', `there is no pipeline ${JSON.stringify(pipeline)}`);
     case 'noRevision':

@@ -35,6 +35,14 @@ const backfill = z.strictObject({
   active: z.array(z.string()),
 });
 
+const deletion = z.strictObject({
+  ...order,
+  isForced: z.literal(true).optional(),
+  sweep: z
+    .strictObject({ after: z.strictObject({ createdAt: time, id: z.string() }), found: z.literal(true).optional() })
+    .optional(),
+});
+
 const headBody = z.strictObject({
   incarnation: z.string(),
   revision: z.string(),
@@ -47,7 +55,7 @@ const headBody = z.strictObject({
   cursors: z.array(z.tuple([z.string(), cursor])).optional(),
   rejected: z.array(rejected).optional(),
   backfills: z.array(backfill).optional(),
-  deleting: z.strictObject({ ...order, isForced: z.literal(true).optional() }).optional(),
+  deleting: deletion.optional(),
 });
 
 /** A stored head. */

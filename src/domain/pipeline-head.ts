@@ -28,6 +28,14 @@ export interface RejectedStart {
   readonly message: string;
 }
 
+/** The order to delete a pipeline. */
+export interface HeadDeletion extends HeadOrder {
+  /** Its active runs are stopped and removed, too. */
+  readonly isForced?: true;
+  /** How far its runs were looked through, the newest first, and whether one of them was active. */
+  readonly sweep?: { readonly after: { readonly createdAt: number; readonly id: string }; readonly found?: true };
+}
+
 /** A pipeline's head. Immutable. */
 export interface PipelineHead {
   readonly name: string;
@@ -52,8 +60,7 @@ export interface PipelineHead {
   readonly cursors?: readonly (readonly [string, ScheduleCursor])[];
   readonly rejected?: readonly RejectedStart[];
   readonly backfills?: readonly Backfill[];
-  /** The order to delete it. `isForced`: its active runs are stopped and removed, too. */
-  readonly deleting?: HeadOrder & { readonly isForced?: true };
+  readonly deleting?: HeadDeletion;
   /** When it has to be looked at (ms since the epoch): may be early, never late. */
   readonly dueAt?: number;
 }

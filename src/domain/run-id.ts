@@ -6,10 +6,15 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from './json.ts';
 import type { ParentAttempt } from './run.ts';
 
-/** What asked for a run: a caller with a key of its own choice, or an event with its id. */
+/**
+ * What asked for a run: a caller with a key of its own choice, an event with its id, or an instant (ms since the
+ * epoch) of an entry of a schedule, by itself or for a backfill.
+ */
 export type RunCause =
   | { readonly kind: 'key'; readonly key: string }
-  | { readonly kind: 'event'; readonly eventId: string };
+  | { readonly kind: 'event'; readonly eventId: string }
+  | { readonly kind: 'schedule'; readonly entry: string; readonly instant: number }
+  | { readonly kind: 'backfill'; readonly backfill: string; readonly entry: string; readonly instant: number };
 
 const RUN_ID_LENGTH = 26;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -17,9 +22,21 @@ const IDEMPOTENCY_KEY = /^\P{C}{1,255}$/u;
 
 /** The id of the run that a cause makes of a pipeline: 26 lower-case base32 characters. */
 export function deriveRunId(pipeline: string, incarnation: string, cause: RunCause): string {
-  const name = cause.kind === 'key' ? cause.key : cause.eventId;
-  const text = canonicalJson([pipeline, incarnation, cause.kind, name]);
+  const text = canonicalJson([pipeline, incarnation, cause.kind, ...nameOf(cause)]);
   return toBase32(createHash('sha256').update(text).digest()).slice(0, RUN_ID_LENGTH);
+}
+
+function nameOf(cause: RunCause): Json[] {
+  switch (cause.kind) {
+    case 'key':
+      return [cause.key];
+    case 'event':
+      return [cause.eventId];
+    case 'schedule':
+      return [cause.entry, cause.instant];
+    case 'backfill':
+      return [cause.backfill, cause.entry, cause.instant];
+  }
 }
 
 /** The id of the run that an attempt of a `pipeline` node makes: its own for each attempt (C55). */

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { REASONS } from '#domain/reasons.ts';
 import { RUN_STATES } from '#domain/run.ts';
-import { NODE_STATES } from './field-schemas.ts';
+import { instant, NODE_STATES } from './field-schemas.ts';
 import { conditionSchema } from './pipeline-schemas.ts';
 import { tagsSchema } from './run-schemas.ts';
 
@@ -34,10 +34,12 @@ export const runRequestedSchema = z.strictObject({
 /** `StopRequested`: asks for a run to be stopped. From any source but our own. */
 export const stopRequestedSchema = z.strictObject({ ...requestHead, runId: z.string() });
 
-/** `RunRejected`: a request was no good, and will not be tried again. */
+/** `RunRejected`: a request, or a start by a schedule, was no good, and will not be tried again. */
 export const runRejectedSchema = z.strictObject({
   ...head,
-  eventId: z.string().describe('Id of the event that was refused.'),
+  eventId: z.string().optional().describe('Id of the event that was refused; absent for a start by a schedule.'),
+  entry: z.string().optional().describe('The entry of the schedule.'),
+  instant: instant.optional().describe('The instant of the schedule.'),
   source: z.string().optional(),
   detailType: z.string().optional(),
   pipeline: z.string().optional(),

@@ -68,9 +68,7 @@ function headOf(put: PutOutcome, name: string): PipelineHead {
     case 'deleting':
       throw deletingProblem(name);
     case 'busy':
-      throw new ApiProblem('BUSY', 'Others keep changing this pipeline; try again.', {
-        headers: { 'retry-after': '1' },
-      });
+      throw pipelineBusy();
     default:
       return put.head;
   }
@@ -144,7 +142,8 @@ export const getPipelineRoute = defineRoute({
       const detail = `The pipeline ${JSON.stringify(head.name)} has no revision ${JSON.stringify(revision)}.`;
       throw new ApiProblem('REVISION_NOT_FOUND', detail);
     }
-    return jsonResponse(200, viewPipeline(head, pipeline), etagOf(revision));
+    const newest = await loadPipeline(deps.pipelines, head.name, head.revision);
+    return jsonResponse(200, viewPipeline(head, pipeline, newest), etagOf(revision));
   },
 });
 
@@ -180,6 +179,11 @@ async function readHead(deps: ApiDeps, name: string): Promise<PipelineHead> {
   const head = NAME_PATTERN.test(name) ? await deps.pipelines.readHead(name) : undefined;
   if (!head || head.deleting) throw pipelineNotFound(name);
   return head;
+}
+
+/** The problem of a pipeline that others keep changing. */
+export function pipelineBusy(): ApiProblem {
+  return new ApiProblem('BUSY', 'Others keep changing this pipeline; try again.', { headers: { 'retry-after': '1' } });
 }
 
 /** The problem of a pipeline that is not there. */

@@ -1,6 +1,7 @@
 /** Pipelines, as the API shows them. */
 import * as z from 'zod';
 import { READY_REASONS } from '#domain/conditions.ts';
+import { backfillSchema } from './backfill-schemas.ts';
 import { instant } from './field-schemas.ts';
 
 /** A condition of a pipeline. */
@@ -34,6 +35,17 @@ export const pipelineResourceSchema = z
   .strictObject({
     ...pipelineLine,
     definition: z.unknown().meta({ description: 'As it was put: see schemas/pipeline.schema.json.' }),
+    nextInstants: z
+      .array(z.strictObject({ entry: z.string(), instant }))
+      .readonly()
+      .optional()
+      .describe('The next instant of each entry of its schedule, the soonest first; none while it is paused.'),
+    rejectedStarts: z
+      .array(z.strictObject({ entry: z.string(), instant, code: z.string(), message: z.string() }))
+      .readonly()
+      .optional()
+      .describe('The last start of an entry that the pipeline refused, since it was put.'),
+    backfills: z.array(backfillSchema).readonly().optional().describe('Those under way.'),
   })
   .meta({ id: 'Pipeline' });
 

@@ -1,4 +1,6 @@
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
+import { LimitBusyError } from '#scheduler/limit-pass.ts';
+import { PipelineBusyError } from '#scheduler/pipeline-pass.ts';
 import type { ApiResponse } from './api-message.ts';
 import { ApiProblem, PROBLEM_PAGES, PROBLEMS } from './problem.ts';
 import { boundErrors, cutText } from './problem-size.ts';
@@ -11,6 +13,9 @@ export function toProblem(error: unknown): ApiProblem {
   if (error instanceof DamagedRunError) return new ApiProblem('DAMAGED_RUN', error.message, { cause: error });
   if (error instanceof NewerRunError) {
     return new ApiProblem('NEWER_RUN', error.message, { cause: error, headers: { 'retry-after': '60' } });
+  }
+  if (error instanceof PipelineBusyError || error instanceof LimitBusyError) {
+    return new ApiProblem('BUSY', `${error.message}; try again`, { cause: error, headers: { 'retry-after': '1' } });
   }
   if (error instanceof Error && THROTTLES.test(error.name)) {
     const detail = 'AWS did not take the request now; try again.';

@@ -1,4 +1,5 @@
 import { answerRoute } from './answer-route.ts';
+import { startBackfillRoute } from './backfill-routes.ts';
 import { pauseRunRoute, resumeRunRoute, stopRunRoute } from './control-routes.ts';
 import {
   drainEngineRoute,
@@ -11,6 +12,7 @@ import {
 import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
 import { deleteRunRoute, markNodeRoute } from './mark-routes.ts';
 import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
+import { deletePipelineRoute, pausePipelineRoute, resumePipelineRoute } from './pipeline-control-routes.ts';
 import {
   getPipelineRoute,
   listPipelinesRoute,
@@ -32,6 +34,10 @@ export const ROUTES: readonly Route[] = [
   listPipelinesRoute,
   getPipelineRoute,
   listRevisionsRoute,
+  pausePipelineRoute,
+  resumePipelineRoute,
+  deletePipelineRoute,
+  startBackfillRoute,
   startRunRoute,
   listRunsRoute,
   getRunRoute,

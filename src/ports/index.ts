@@ -47,6 +47,8 @@ export interface RunQuery {
   readonly from?: number;
   readonly to?: number;
   readonly limit: number;
+  /** Read strongly consistent; only for lists of all pipelines. @default false */
+  readonly isStrict?: boolean;
   /** Where the page before ended: creation time and id of its last run. */
   readonly after?: { readonly createdAt: number; readonly id: string };
 }
@@ -298,7 +300,13 @@ export interface EventBus {
 
 /** What an expression may see. Texts are JSON as stored. */
 export interface Bindings {
-  readonly run: { readonly id: string; readonly input?: string };
+  readonly run: {
+    readonly id: string;
+    readonly input?: string;
+    /** Of a run that stands for an instant of a schedule: that instant and the one before it (ISO 8601). */
+    readonly instant?: string;
+    readonly previousInstant?: string;
+  };
   readonly nodes: readonly {
     readonly id: string;
     readonly state: NodeState;

@@ -2,7 +2,7 @@
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
 import { statusOf } from '#domain/node-status.ts';
-import type { RunRecord } from '#domain/run.ts';
+import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { saysNodes } from '#domain/step.ts';
 import type { RunHeader } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
@@ -29,10 +29,13 @@ export function toHeader(run: RunRecord): RunHeader {
   };
 }
 
-/** Writes the header, rings the parent, and publishes what happened since the last announcement. */
+/** Writes the header, rings the parent or the backfill that waits for the run, and publishes what happened since the last announcement. */
 export async function announce(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): Promise<void> {
   if (run.announced.state !== run.state) await deps.runs.putHeader(toHeader(run));
   await ringParent(deps, run);
+  if (run.trigger.backfill !== undefined && isRunOver(run.state)) {
+    await deps.inbox.ringThing({ kind: 'pipeline', id: run.pipeline });
+  }
   await deps.bus.publish([{ source: 'millrace.scheduler', detailType: 'RunChanged', detail: toDetail(pipeline, run) }]);
 }
 

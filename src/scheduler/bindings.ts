@@ -112,7 +112,7 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
       const [own, ...nodes] = await large.open([await ownOutput(deps, scope, wanted), ...stored]);
       const { output } = own as { output?: string };
       return {
-        run: { id: scope.run.id, ...(input !== undefined && { input }) },
+        run: boundRun(scope.run, input),
         nodes: nodes as BoundNode[],
         attempt: wanted.attempt,
         ...(item !== undefined && { item: JSON.stringify(item), index: wanted.item as number }),
@@ -123,6 +123,16 @@ export function createBinder(deps: PassDeps, scope: EvaluationScope): Binder {
     },
   };
   return binder;
+}
+
+function boundRun({ id, trigger }: RunRecord, input: string | undefined): Bindings['run'] {
+  const { instant, previousInstant } = trigger;
+  return {
+    id,
+    ...(input !== undefined && { input }),
+    ...(instant !== undefined && { instant }),
+    ...(previousInstant !== undefined && { previousInstant }),
+  };
 }
 
 /** How far a map of the run has come. */

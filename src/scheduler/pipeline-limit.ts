@@ -8,18 +8,32 @@ import { LimitBusyError } from './limit-pass.ts';
 /** Changes of others that are stepped over before this gives up. */
 const MAX_TRIES = 10;
 
+/** What a pipeline says of the limit of its active runs. */
+export interface ActiveRunsRule {
+  readonly slots?: number | undefined;
+  /** Since when runs in line are held back (ms since the epoch). */
+  readonly pausedAt?: number | undefined;
+}
+
+/** What a head and its newest revision say of the limit. */
+export function activeRunsRule({ paused, deleting }: PipelineHead, pipeline: CompiledPipeline): ActiveRunsRule {
+  return {
+    slots: pipeline.onOverlap === 'allow' ? undefined : pipeline.maxActiveRuns,
+    pausedAt: deleting?.isForced ? deleting.at : paused?.at,
+  };
+}
+
 /**
- * Makes the limit of a pipeline's active runs what its head and its newest revision say: the slots, and whether runs
- * in line are held back. Whoever does so from an old head loses the commit of that, and comes again with the new one.
+ * Makes the limit of a pipeline's active runs what the pipeline says. Whoever does so from an old head loses the commit
+ * of that, and comes again with the new one.
  * @throws LimitBusyError, and whatever a port throws: the head stays due
  */
 export async function bringLimitUpToDate(
   deps: Pick<PassDeps, 'limits' | 'inbox' | 'clock'>,
-  { head, pipeline }: { readonly head: PipelineHead; readonly pipeline: CompiledPipeline },
+  name: string,
+  { slots, pausedAt }: ActiveRunsRule,
 ): Promise<void> {
-  const id = limitName('pipeline', head.name);
-  const slots = pipeline.onOverlap === 'allow' ? undefined : pipeline.maxActiveRuns;
-  const pausedAt = (head.deleting ?? head.paused)?.at;
+  const id = limitName('pipeline', name);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const before = await deps.limits.readLimit(id);
     if (!before && slots === undefined) return;

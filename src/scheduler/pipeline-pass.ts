@@ -1,6 +1,6 @@
 /**
- * The pass over a pipeline: brings its condition up to date, publishes what has changed, and keeps the limit of its
- * active runs as the newest revision says.
+ * The pass over a pipeline: brings its condition up to date, publishes what has changed, starts what is due, and keeps
+ * the limit of its active runs as the newest revision says.
  *
  * Every commit is conditional on the version that was read. A commit that changes the condition leaves the head due,
  * and only one that was decided from engines read after that lets it go: so a change of an engine that meets a change
@@ -8,18 +8,22 @@
  */
 import { enginesOf, readyCondition } from '#domain/conditions.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
-import { headDueAt } from '#domain/pipeline-due.ts';
+import { headDueAt, nextInstants } from '#domain/pipeline-due.ts';
 import type { PipelineHead } from '#domain/pipeline-head.ts';
-import { DamagedPipelineError } from '#domain/pipeline-head-codec.ts';
 import type { BusEvent } from '#ports/index.ts';
+import { carryOnBackfills } from './backfills.ts';
 import type { PassDeps } from './deps.ts';
+import { startDue } from './due-starts.ts';
 import { readStandings } from './engine-standings.ts';
 import { pipelineChanged } from './pipeline-changed.ts';
-import { bringLimitUpToDate } from './pipeline-limit.ts';
-import { loadPipeline } from './pipelines.ts';
+import { carryOnDeletion } from './pipeline-deletion.ts';
+import { activeRunsRule, bringLimitUpToDate } from './pipeline-limit.ts';
+import { type PipelineReading, readPipeline } from './pipeline-reading.ts';
 
 /** Commits and lost races of one pass; more is left to the next one. */
-const MAX_ROUNDS = 20;
+const MAX_ROUNDS = 50;
+/** Longest delay of a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const LONGEST_DELAY_MS = 900_000;
 
 /** Others keep changing a pipeline. */
 export class PipelineBusyError extends Error {
@@ -29,10 +33,14 @@ export class PipelineBusyError extends Error {
   }
 }
 
-/** A head and its newest revision, as they were read. */
-export interface PipelineReading {
+/** What a pass makes of a reading. */
+interface Decided {
+  /** The same head where all is as it should be. */
   readonly head: PipelineHead;
-  readonly pipeline: CompiledPipeline;
+  /** The next commit can go on at once. */
+  readonly hasMore?: boolean;
+  /** Nothing of a deleted pipeline is left but its head. */
+  readonly isOver?: boolean;
 }
 
 /**
@@ -45,31 +53,57 @@ export async function runPipelinePass(
   name: string,
   source: BusEvent['source'] = 'millrace.scheduler',
 ): Promise<PipelineHead | undefined> {
-  let head = await deps.pipelines.readHead(name);
+  const until = deps.clock.now() + deps.options.passMs / 3;
+  let hasCommitted = false;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    if (!head) return undefined;
-    const next = await decide(deps, { head, pipeline: await newestOf(deps, head) }, source);
-    if (next === head) return head;
-    const committed: PipelineHead = { ...next, version: head.version + 1 };
-    const outcome = await deps.pipelines.commitHead(committed, head.version);
-    head = outcome === 'committed' ? committed : await deps.pipelines.readHead(name);
+    const reading = await readPipeline(deps, name);
+    if (!reading) return undefined;
+    const { head } = reading;
+    const decided = await decide(deps, reading, source);
+    const outcome = await settle(deps, head, decided);
+    if (outcome === 'conflict') continue;
+    if (!outcome) return undefined;
+    hasCommitted ||= outcome !== head;
+    const isDone = outcome === head && !decided.hasMore;
+    if (!isDone && deps.clock.now() < until) continue;
+    await ringInTime(deps, { ...reading, head: outcome }, { hasCommitted, hasMore: !isDone });
+    return outcome;
   }
   throw new PipelineBusyError(name);
 }
 
-async function newestOf(deps: PassDeps, { name, revision }: PipelineHead): Promise<CompiledPipeline> {
-  const pipeline = await loadPipeline(deps.pipelines, name, revision);
-  if (!pipeline) throw new DamagedPipelineError(name, `its revision ${revision} cannot be found`);
-  return pipeline;
+/** Commits what was decided; gives the head as it is then, or nothing where it has gone. */
+async function settle(
+  deps: PassDeps,
+  head: PipelineHead,
+  { head: next, isOver }: Decided,
+): Promise<PipelineHead | 'conflict' | undefined> {
+  if (isOver) {
+    const outcome = await deps.pipelines.removeHead(head.name, head.version);
+    return outcome === 'conflict' ? outcome : undefined;
+  }
+  if (next === head) return head;
+  const committed: PipelineHead = { ...next, version: head.version + 1 };
+  const outcome = await deps.pipelines.commitHead(committed, head.version);
+  return outcome === 'conflict' ? outcome : committed;
 }
 
-/** What the head is to be; the same one where all is as it should be. */
-async function decide(deps: PassDeps, reading: PipelineReading, source: BusEvent['source']): Promise<PipelineHead> {
+async function decide(deps: PassDeps, reading: PipelineReading, source: BusEvent['source']): Promise<Decided> {
   const { head, pipeline } = reading;
-  await bringLimitUpToDate(deps, reading);
-  let next = await withCondition(deps, reading, source);
-  next = await withoutOldUses(deps, next, pipeline);
-  next = withDue(deps, next, pipeline);
+  await bringLimitUpToDate(deps, head.name, activeRunsRule(head, pipeline));
+  if (head.deleting) {
+    const told = await withoutTelling(deps, head, source);
+    const { head: next, ...rest } = await carryOnDeletion(deps, told);
+    return { ...rest, head: sameOr(head, withDue(deps, next, pipeline)) };
+  }
+  const checked = await withCondition(deps, reading, source);
+  const due = await startDue(deps, { ...reading, head: checked }, source);
+  const filled = await carryOnBackfills(deps, due.head);
+  const cleared = await withoutOldUses(deps, filled.head, pipeline);
+  return { head: sameOr(head, withDue(deps, cleared, pipeline)), hasMore: due.hasMore || filled.hasMore };
+}
+
+function sameOr(head: PipelineHead, next: PipelineHead): PipelineHead {
   return JSON.stringify(next) === JSON.stringify(head) ? head : next;
 }
 
@@ -80,7 +114,11 @@ async function withCondition(
 ): Promise<PipelineHead> {
   const engines = await readStandings(deps, pipeline);
   const ready = readyCondition({ pipeline, engines, before: head.ready, now: deps.clock.now() });
-  if (ready !== head.ready) return { ...head, ready, tells: true };
+  return ready === head.ready ? withoutTelling(deps, head, source) : { ...head, ready, tells: true };
+}
+
+/** Publishes a change that was committed. */
+async function withoutTelling(deps: PassDeps, head: PipelineHead, source: BusEvent['source']): Promise<PipelineHead> {
   if (!head.tells) return head;
   await deps.bus.publish([pipelineChanged(head, source)]);
   const { tells: _told, ...rest } = head;
@@ -100,4 +138,23 @@ function withDue(deps: PassDeps, head: PipelineHead, pipeline: CompiledPipeline)
   const { dueAt: _before, ...rest } = head;
   const dueAt = headDueAt(head, pipeline, deps.clock.now(), deps.options.tickMs);
   return dueAt === undefined ? rest : { ...rest, dueAt };
+}
+
+/**
+ * Rings the pipeline itself: at once where more is left to do, and in time for the next instant, which need not wait for
+ * a tick. A pass that changed nothing rings only for an instant that no tick comes before: whoever changed the head has
+ * rung for others.
+ */
+async function ringInTime(
+  deps: PassDeps,
+  { head, pipeline }: PipelineReading,
+  { hasCommitted, hasMore }: { readonly hasCommitted: boolean; readonly hasMore: boolean },
+): Promise<void> {
+  const thing = { kind: 'pipeline', id: head.name } as const;
+  if (hasMore) await deps.inbox.ringThing(thing);
+  const next = nextInstants(head, pipeline)[0]?.instant;
+  if (next === undefined) return;
+  const wait = next - deps.clock.now();
+  if (wait > (hasCommitted ? LONGEST_DELAY_MS : deps.options.tickMs)) return;
+  await deps.inbox.ringThing(thing, Math.max(0, Math.ceil(wait / 1000)));
 }

@@ -18,6 +18,8 @@ import { loadPipeline } from './pipelines.ts';
 /** A run to be started. */
 export interface StartRequest {
   readonly pipeline: string;
+  /** That of the pipeline for which the run is meant; one made anew under its name is another one. @default any */
+  readonly incarnation?: string | undefined;
   /** @default {} */
   readonly input?: Json | undefined;
   /** @default the pipeline's newest */
@@ -71,7 +73,8 @@ export async function startWith<R extends Refusal>(
 ): Promise<StartOutcome | R> {
   if (request.cause?.kind === 'key' && !isIdempotencyKey(request.cause.key)) return { kind: 'invalidKey' };
   const head = await deps.pipelines.readHead(request.pipeline);
-  if (!head) return { kind: 'noPipeline' };
+  if (!head || head.deleting) return { kind: 'noPipeline' };
+  if (request.incarnation !== undefined && request.incarnation !== head.incarnation) return { kind: 'noPipeline' };
   const pipeline = await loadPipeline(deps.pipelines, head.name, request.revision ?? head.revision);
   if (!pipeline) return { kind: 'noRevision' };
   const { input = {}, tags, trigger, child } = request;

@@ -41,6 +41,10 @@ const headerBody = z.object({
     type: z.enum(['api', 'schedule', 'event', 'rerun', 'backfill', 'pipeline']),
     by: z.string().optional(),
     runId: z.string().optional(),
+    instant: z.string().optional(),
+    previousInstant: z.string().optional(),
+    entry: z.string().optional(),
+    backfill: z.string().optional(),
   }),
   tags: z.array(z.tuple([z.string(), z.string()])),
 });
@@ -117,7 +121,7 @@ function headersQuery(query: RunQuery, { low, high }: Bounds): PartitionQuery {
       ':low': low,
       ':high': high,
     },
-    isConsistent: false,
+    isConsistent: query.isStrict === true && !ofPipeline,
     isDescending: true,
     // One more shows whether there is a next page, and one may be the place to go on from.
     pageSize: isFiltered ? FILTERED_PAGE : query.limit + 2,
@@ -161,11 +165,8 @@ function fromHeaderItem(item: unknown, now: number): RunHeader | undefined {
     ...rest,
     ...(startedAt !== undefined && { startedAt }),
     ...(endedAt !== undefined && { endedAt }),
-    trigger: {
-      type: trigger.type,
-      ...(trigger.by !== undefined && { by: trigger.by }),
-      ...(trigger.runId !== undefined && { runId: trigger.runId }),
-    },
+    // A field that is not there is missing, never undefined: the body was JSON.
+    trigger: trigger as RunHeader['trigger'],
   };
 }
 

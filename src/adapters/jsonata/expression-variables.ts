@@ -29,8 +29,9 @@ export type ExpressionVariables = Record<string, unknown>;
  * @param place - index of the expression in its template, so that two expressions of one template draw different numbers
  */
 export function variablesOf(bindings: Bindings, place: number): ExpressionVariables {
-  const run = Object.assign(Object.create(null), { id: bindings.run.id });
-  addLazily(run, 'input', bindings.run.input);
+  const { input, ...plain } = bindings.run;
+  const run = Object.assign(Object.create(null), plain);
+  addLazily(run, 'input', input);
   const nodes = Object.create(null);
   for (const { id, state, output, error } of bindings.nodes) {
     const node = Object.assign(Object.create(null), { state, ...(error && { error: { ...error } }) });
