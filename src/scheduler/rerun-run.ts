@@ -74,7 +74,7 @@ async function targetOf(
   CompiledPipeline | { readonly kind: 'pipelineGone'; readonly run: RunRecord } | { readonly kind: 'noRevision' }
 > {
   const head = await deps.pipelines.readHead(run.pipeline);
-  if (!head) return { kind: 'pipelineGone', run };
+  if (!head || head.deleting) return { kind: 'pipelineGone', run };
   const wanted = revision === 'latest' ? head.revision : run.revision;
   return (await loadPipeline(deps.pipelines, head.name, wanted)) ?? { kind: 'noRevision' };
 }
