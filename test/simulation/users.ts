@@ -6,6 +6,7 @@ import type { PassDeps } from '#scheduler/deps.ts';
 import { putEngine, removeEngine } from '#scheduler/engines.ts';
 import { putPool } from '#scheduler/pools.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
+import { type RerunRequest, rerunRun } from '#scheduler/rerun-run.ts';
 import { startRun } from '#scheduler/start-run.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +18,8 @@ export type UserAct = { readonly atMs: number } & (
       readonly run?: number;
     }
   | { readonly kind: 'start'; readonly pipeline: string; readonly key: string }
+  /** Starts the run again that the world was made for, once it is over. */
+  | ({ readonly kind: 'rerun' } & Pick<RerunRequest, 'from' | 'marks'> & { readonly key: string })
   /** Registers an engine, with a limit of attempts or without; takes it away where `isGone`. */
   | { readonly kind: 'engine'; readonly name: string; readonly slots?: number; readonly isGone?: boolean }
   | { readonly kind: 'pool'; readonly name: string; readonly slots: number }
@@ -106,6 +109,11 @@ export class Users {
         return true;
       case 'ask':
         return act.ask(deps, target);
+      case 'rerun': {
+        const { from, marks, key } = act;
+        const outcome = await rerunRun(deps, { runId: target, from, revision: 'original', marks, key, by: 'user' });
+        return outcome.kind !== 'active';
+      }
       case 'engine':
         return (await changeEngine(deps, act)).kind !== 'busy';
       case 'pool':

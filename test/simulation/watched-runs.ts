@@ -6,8 +6,10 @@ import { type PackedRun, unpackRun } from '#domain/run-codec.ts';
 
 /** A run store, and what invariants look at. */
 export interface WatchedRuns extends MemoryRunStore {
-  /** The stored run now. */
+  /** The stored run now; of one that was removed, the last there was. */
   latest(id: string): RunRecord;
+  /** Whether a run was there and was removed. */
+  isGone(id: string): boolean;
   /** All stored runs now. */
   all(): RunRecord[];
   ids(): IterableIterator<string>;
@@ -25,6 +27,7 @@ export function createWatchedRuns(): WatchedRuns {
   const history = new Map<string, Map<number, readonly Decision[]>>();
   const results = new Map<string, AttemptResult>();
   const known = new WeakMap<PackedRun, RunRecord>();
+  const gone = new Map<string, RunRecord>();
   const read = (id: string) => {
     const text = inner.stored.get(id);
     if (!text) return undefined;
@@ -36,12 +39,19 @@ export function createWatchedRuns(): WatchedRuns {
   };
   return {
     ...inner,
-    historyOf: (id) => history.get(id) ?? new Map(),
+    historyOf: (id) => history.get(`${id}/${read(id)?.nonce}`) ?? new Map(),
     results,
     ids: () => inner.stored.keys(),
     text: (id) => inner.stored.get(id),
-    latest(id) {
+    isGone: (id) => gone.has(id) && !inner.stored.has(id),
+    async removeRun(id, expectedRev) {
       const run = read(id);
+      const removed = await inner.removeRun(id, expectedRev);
+      if (run && removed === 'removed') gone.set(id, run);
+      return removed;
+    },
+    latest(id) {
+      const run = read(id) ?? gone.get(id);
       if (!run) throw new Error('the run is gone');
       return run;
     },
@@ -53,9 +63,18 @@ export function createWatchedRuns(): WatchedRuns {
       if (!results.has(key)) results.set(key, stored);
       return stored;
     },
+    async copyResults(from, to, placeOf) {
+      const copied = await inner.copyResults(from, to, placeOf);
+      for (const result of await inner.listResults(to)) {
+        const key = resultName(to.nonce, result);
+        if (!results.has(key)) results.set(key, result);
+      }
+      return copied;
+    },
     putHistory(run, rev, decisions, createdAt) {
-      const ofRun = history.get(run.id) ?? new Map<number, readonly Decision[]>();
-      history.set(run.id, ofRun.set(rev, decisions));
+      const key = `${run.id}/${run.nonce}`;
+      const ofRun = history.get(key) ?? new Map<number, readonly Decision[]>();
+      history.set(key, ofRun.set(rev, decisions));
       return inner.putHistory(run, rev, decisions, createdAt);
     },
   };
