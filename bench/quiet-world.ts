@@ -11,6 +11,7 @@ import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
+import { createMemoryReports } from '#adapters/memory/memory-reports.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
@@ -105,6 +106,7 @@ class QuietWorld {
       pipelines: counted('pipelines', createMemoryPipelineStore()),
       due: counted('due', createMemoryDueIndex({ run: this.stored.stored, limit: limits.stored })),
       memo: counted('memo', createMemoryMemo()),
+      reports: counted('reports', createMemoryReports()),
       payloads: counted('payloads', createMemoryPayloads()),
       executions: counted('executions', executions),
       inbox: counted('inbox', this.inbox()),

@@ -14,6 +14,7 @@ import type { LimitKind, LimitRecord, WaitingRun } from '#domain/limit.ts';
 import type { NodeState } from '#domain/node-status.ts';
 import type { PayloadRef } from '#domain/payload-ref.ts';
 import type { PipelineHead } from '#domain/pipeline-head.ts';
+import type { AttemptReport } from '#domain/report.ts';
 import type { Decision, ErrorInfo, RunRecord, RunStateName } from '#domain/run.ts';
 
 /** Whose items: everything of a run but its aggregate is keyed by its nonce too. */
@@ -191,6 +192,22 @@ export interface DueIndex {
 export interface Memo {
   read(key: string, now: number): Promise<string | undefined>;
   write(key: string, output: string, until: number): Promise<void>;
+}
+
+/** Which attempt of a run. */
+export interface AttemptPlace {
+  /** Index of the node. */
+  readonly node: number;
+  /** Index of the item, for an item of a map. */
+  readonly item?: number | undefined;
+  readonly attempt: number;
+}
+
+/** What attempts report of themselves, the last report of each. Reads are strongly consistent. */
+export interface Reports {
+  /** Keeps a report in the place of the one before, unless that says more progress, or is later. */
+  putReport(run: RunKey, of: AttemptPlace, report: AttemptReport): Promise<'put' | 'late'>;
+  readReport(run: RunKey, of: AttemptPlace): Promise<AttemptReport | undefined>;
 }
 
 /** What DescribeExecution says. */

@@ -12,6 +12,7 @@ import type {
   Memo,
   Payloads,
   PipelineStore,
+  Reports,
   RunStore,
 } from '#ports/index.ts';
 
@@ -35,6 +36,7 @@ export interface PassDeps {
   readonly pipelines: PipelineStore;
   readonly due: DueIndex;
   readonly memo: Memo;
+  readonly reports: Reports;
   readonly payloads: Payloads;
   readonly executions: Executions;
   readonly inbox: Inbox;

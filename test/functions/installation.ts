@@ -8,6 +8,7 @@ import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
+import { createMemoryReports } from '#adapters/memory/memory-reports.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import { isRunOver } from '#domain/run.ts';
@@ -54,6 +55,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     pipelines,
     due: createMemoryDueIndex({ run: runs.stored, limit: limits.stored, pipeline: pipelines.stored }),
     memo: createMemoryMemo(),
+    reports: createMemoryReports(),
     payloads: createMemoryPayloads(),
     executions,
     inbox: {

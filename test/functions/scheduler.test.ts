@@ -6,6 +6,7 @@ import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
+import { createMemoryReports } from '#adapters/memory/memory-reports.ts';
 import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
@@ -28,6 +29,7 @@ async function createScheduler() {
     pipelines: createMemoryPipelineStore(),
     due: createMemoryDueIndex({ run: runs.stored, limit: limits.stored }),
     memo: createMemoryMemo(),
+    reports: createMemoryReports(),
     payloads: createMemoryPayloads(),
     executions: createMemoryExecutions(clock),
     inbox: {

@@ -13,6 +13,7 @@ import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
+import { createMemoryReports } from '#adapters/memory/memory-reports.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 
@@ -69,6 +70,7 @@ export class World {
   readonly pipelines;
   private readonly due = createMemoryDueIndex({ run: this.runs.stored, limit: this.limits.stored });
   readonly memo: Memo;
+  readonly reports = createMemoryReports();
   readonly payloads: Payloads;
   private readonly ids = createCountingIds();
   readonly executions;
@@ -272,6 +274,7 @@ export class World {
       pipelines: what === 'put' ? gate('pipelines', this.pipelines) : this.pipelines,
       due: gate('due', this.due),
       memo: gate('memo', this.memo),
+      reports: gate('reports', this.reports),
       payloads: gate('payloads', this.payloads),
       executions: gate('executions', this.flaky),
       inbox: gate('inbox', this.mailbox.inboxOf(what === 'tick')),

@@ -9,6 +9,7 @@ import type {
   LimitStore,
   Memo,
   PipelineStore,
+  Reports,
   RunStore,
 } from '#ports/index.ts';
 import { type CallAllowance, createCallAllowance } from './call-allowance.ts';
@@ -17,6 +18,7 @@ import { createDynamoDueIndex } from './dynamo-due.ts';
 import { createDynamoLimitStore } from './dynamo-limit-store.ts';
 import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
+import { createDynamoReports } from './dynamo-reports.ts';
 import { createDynamoRunStore } from './dynamo-run-store.ts';
 import { createEventBridgeBus } from './event-bridge-bus.ts';
 import { createNodeIds } from './node-ids.ts';
@@ -54,6 +56,7 @@ export interface AwsPorts {
   readonly pipelines: PipelineStore;
   readonly due: DueIndex;
   readonly memo: Memo;
+  readonly reports: Reports;
   readonly payloads: S3Payloads;
   readonly executions: Executions;
   readonly inbox: Inbox;
@@ -72,6 +75,7 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
     pipelines: createDynamoPipelineStore(table),
     due: createDynamoDueIndex(table),
     memo: createDynamoMemo(table),
+    reports: createDynamoReports(table, clock),
     payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
     executions: shareLists(createSfnExecutions(clients.sfn, options.allowance)),
     inbox: createSqsInbox(clients.sqs, options.inboxUrl),

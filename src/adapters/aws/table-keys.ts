@@ -5,6 +5,7 @@
  * |-------------------------|------------------------|--------------------------------|------------------------------------|
  * | aggregate of a run      | `run#<id>`             | `run`                          | `ds`, `da` while it is due         |
  * | result of an attempt    | `run#<id>#<nonce>`     | `r#<node>#<attempt>` (5 + 5), `r#<node>#i<item>#<attempt>` in a map |                                    |
+ * | report of an attempt   | `run#<id>#<nonce>`     | `p#<node>#<attempt>`, `p#<node>#i<item>#<attempt>`: as a result's |   |
  * | value of a run          | `run#<id>#<nonce>`     | `v#<key>`                      |                                    |
  * | history of a run        | `run#<id>#<nonce>`     | `h#<rev>` (10)                 |                                    |
  * | header of a run         | `runs`                 | `<created>#<id>` (16)          | `rp` = `runs#<pipeline>`, `rs` = sk |
@@ -85,6 +86,11 @@ export function parseResultSortKey(sortKey: string): { node: number; item?: numb
   const [, node, ...rest] = sortKey.split('#');
   const [item, attempt] = rest.length === 2 ? rest : [undefined, rest[0]];
   return { node: Number(node), ...(item !== undefined && { item: Number(item.slice(1)) }), attempt: Number(attempt) };
+}
+
+/** Sort key of an attempt's report. */
+export function reportSortKey(node: number, attempt: number, item?: number): string {
+  return `p${resultSortKey(node, attempt, item).slice(1)}`;
 }
 
 /** Sort key of a value. */
