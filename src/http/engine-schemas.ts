@@ -23,7 +23,7 @@ export const engineRequestSchema = z
       .string()
       .refine(
         (arn) => parseStateMachineArn(arn) !== undefined,
-        `is the ARN of a state machine: ${STATE_MACHINE_ARN_ALLOWED}`,
+        `must be the ARN of a state machine, ${STATE_MACHINE_ARN_ALLOWED}`,
       )
       .describe('A STANDARD state machine of the account and region of this installation.'),
     maxConcurrent: z
