@@ -73,6 +73,7 @@ export const historyShape = z.object({
   branch: z.object({ chosen: z.array(z.string()) }).optional(),
   error: error.optional(),
   by: z.string().optional(),
+  note: z.string().optional(),
   reusedFrom: z.string().optional(),
 });
 export type HistoryShape = z.output<typeof historyShape>;

@@ -60,7 +60,7 @@ export function historyLines(entries: readonly HistoryShape[], { style, columns 
         { title: 'attempt', align: 'right' },
         { title: '' },
       ],
-      entries.map(({ at, rev, node, state, reason, attempt, items, branch, error, by, reusedFrom }) => [
+      entries.map(({ at, rev, node, state, reason, attempt, items, branch, error, by, note, reusedFrom }) => [
         `${((at - first.at) / 1000).toFixed(3)} s`,
         String(rev),
         node === undefined ? { text: '(the run)', paint: style.dim } : oneLine(node),
@@ -73,6 +73,7 @@ export function historyLines(entries: readonly HistoryShape[], { style, columns 
             branch && `chose ${branch.chosen.join(', ') || 'none'}`,
             error && `${error.name}: ${error.message}`,
             by && `by ${by}`,
+            note && `“${note}”`,
             reusedFrom && `reused from ${reusedFrom}`,
           ]
             .filter(Boolean)

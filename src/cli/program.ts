@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAskedCommands } from './asked-commands.ts';
 import { describeError } from './cli-error.ts';
 import { commanderOutput, usageError } from './command-line.ts';
 import type { CliContext } from './context.ts';
@@ -28,6 +29,7 @@ const COMMANDS = [
   addExplainCommand,
   addHistoryCommand,
   addControlCommands,
+  addAskedCommands,
   addRerunCommand,
   addEnginesCommand,
   addPoolsCommand,

@@ -9,6 +9,7 @@ import {
   type Evaluation,
   type ExecutionStatus,
   evaluationKey,
+  type Heartbeat,
   type Observation,
   type StartAnswer,
 } from '#domain/facts.ts';
@@ -20,6 +21,7 @@ import type { PassDeps } from './deps.ts';
 import { reportMissingMachine } from './engines.ts';
 import { evaluateWanted } from './evaluation.ts';
 import { executionInput } from './execution-input.ts';
+import { hear } from './heartbeats.ts';
 import { isListable, listRunning } from './listed-running.ts';
 import { resultOf, type StoreResult } from './stored-results.ts';
 
@@ -46,6 +48,7 @@ export interface Gathered {
   readonly results: AttemptResult[];
   readonly observations: Observation[];
   readonly answers: StartAnswer[];
+  readonly heartbeats: Heartbeat[];
   /** Completions whose output or error could not be had now; their message has to come again. */
   unanswered: number;
   polled: number;
@@ -91,12 +94,12 @@ export async function gather(deps: PassDeps, reading: Reading, brought: Brought)
     results: [],
     observations: [],
     answers: [],
+    heartbeats: [],
     unanswered: 0,
     polled: 0,
     started: 0,
     stopped: 0,
   };
-  gathered.results.push(...(await storeAskedResults(deps, reading.run, reading.storeResult)));
   const isOwn = ({ nonce }: AttemptKey | Completion) => nonce === reading.run.nonce;
   const own = (brought.completions ?? []).filter(isOwn);
   const untold = await takeCompletions(deps, reading, own, gathered);
@@ -104,7 +107,10 @@ export async function gather(deps: PassDeps, reading: Reading, brought: Brought)
   const looks = new Set((brought.looks ?? []).filter(isOwn).map(flightKey));
   const now = deps.clock.now();
   const hasExecution = (flight: Flight) => isUnderWay(flight) && !isApproval(reading.run, flight);
-  const open = reading.run.flights.filter((flight) => hasExecution(flight) && !settled.has(flightKey(flight)));
+  const unsettled = reading.run.flights.filter((flight) => hasExecution(flight) && !settled.has(flightKey(flight)));
+  const heard = brought.isSweep ? await hear(deps, reading, unsettled) : undefined;
+  gathered.heartbeats.push(...(heard?.heartbeats ?? []));
+  const open = heard?.flights ?? unsettled;
   const asked = open.filter((flight) => looks.has(flightKey(flight)));
   const isDue = (flight: Flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now;
   const rest = brought.isSweep ? await sweep(deps, reading, open.filter(isDue), gathered) : [];
@@ -113,6 +119,7 @@ export async function gather(deps: PassDeps, reading: Reading, brought: Brought)
     ([flight, urgency]) => look(deps, reading, flight, gathered, urgency),
     { concurrency: PARALLEL_CALLS },
   );
+  gathered.results.push(...(await storeAskedResults(deps, reading.run, reading.storeResult)));
   return gathered;
 }
 

@@ -1,6 +1,8 @@
 /** The results that decided the nodes of a run, read as seldom as they can be. */
 import type { AttemptResult } from '#domain/facts.ts';
+import { byteOf } from '#domain/node-status.ts';
 import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
+import { MARKED_ATTEMPT } from '#domain/run.ts';
 import type { PassDeps } from './deps.ts';
 
 /**
@@ -8,6 +10,8 @@ import type { PassDeps } from './deps.ts';
  * read unit then, and a join over hundreds of nodes takes one call.
  */
 const MANY_RESULTS = 4;
+
+const MARKED = byteOf('M');
 
 /** Reads results of one pass, each at most once. */
 export interface LastResults {
@@ -34,7 +38,8 @@ export function createLastResults(deps: PassDeps, { run, results }: Source): Las
       const missing = nodes.filter((node) => !byNode.has(node));
       if (missing.length < MANY_RESULTS || missing.length < run.nodes.length / 2) return;
       const listed = await deps.runs.listResults(run, undefined, PAYLOAD_LIMITS.read);
-      const last = new Map(listed.map((result) => [result.node, result]));
+      const ofNodes = listed.filter(({ item }) => item === undefined);
+      const last = new Map(ofNodes.map((result) => [result.node, result]));
       const length = listed.reduce((sum, { output = '' }) => sum + output.length, 0);
       // Of a list that ended early, the last node may have more attempts, and those after it are read one by one.
       const end = length > PAYLOAD_LIMITS.read ? (listed.at(-1)?.node ?? 0) : Number.POSITIVE_INFINITY;
@@ -43,7 +48,11 @@ export function createLastResults(deps: PassDeps, { run, results }: Source): Las
     of(node) {
       const known = byNode.get(node);
       if (known !== undefined) return known;
-      const result = deps.runs.listResults(run, node).then((all) => all.at(-1));
+      // A map that was marked by hand has the results of its items beside.
+      const isMarked = run.nodes.charCodeAt(node) === MARKED;
+      const result = isMarked
+        ? deps.runs.readResult(run, node, MARKED_ATTEMPT)
+        : deps.runs.listResults(run, node).then((all) => all.at(-1));
       byNode.set(node, result);
       return result;
     },

@@ -53,13 +53,14 @@ async function askUnheard(deps: PassDeps, limit: LimitRecord) {
   const reports: LimitReport[] = [];
   const gone: { readonly run: string; readonly nonce: string }[] = [];
   const late: string[] = [];
-  const strays: RunRecord[] = [];
+  const strays: Stray[] = [];
   await pMap(
     unheardHolders(limit),
-    async ({ run, nonce, granted }) => {
+    async ({ run, nonce, pipeline, granted }) => {
       const known = await deps.runs.readRun(run);
       if (known?.nonce !== nonce) {
         gone.push({ run, nonce });
+        strays.push({ id: run, nonce, pipeline, rev: Number.MAX_SAFE_INTEGER });
         return;
       }
       const entry = known.limits?.find((one) => one.limit === limit.name);
@@ -77,19 +78,25 @@ async function askUnheard(deps: PassDeps, limit: LimitRecord) {
   return { reports, gone };
 }
 
-/** A pass that slept may put the row of a run that has long gone on. The slot that it is granted, the run gives back. */
-async function removeStrayRows(deps: PassDeps, limit: string, run: RunRecord): Promise<void> {
+/** A run whose rows are to go, up to a revision of it. */
+type Stray = Pick<RunRecord, 'id' | 'nonce' | 'pipeline' | 'rev'>;
+
+/**
+ * A pass that slept may put the row of a run that has long gone on, or was deleted. The slot that it is granted, the
+ * run gives back, or it is taken back from one that is no more.
+ */
+async function removeStrayRows(deps: PassDeps, limit: string, run: Stray): Promise<void> {
   let after: WaitingRun | undefined;
   do {
     const page: readonly WaitingRun[] = await deps.limits.listWaiting(limit, RING_PAGE, after ?? beforeAll(run));
-    for (const row of page.filter((one) => one.run === run.id))
+    for (const row of page.filter((one) => one.run === run.id && one.nonce === run.nonce))
       await deps.limits.removeWaiting({ ...row, rev: run.rev });
     after = page.length === RING_PAGE ? page.at(-1) : undefined;
   } while (after?.pipeline === run.pipeline);
 }
 
 /** The place before all rows of a run's pipeline. */
-function beforeAll({ pipeline }: RunRecord): WaitingPlace {
+function beforeAll({ pipeline }: Stray): WaitingPlace {
   return { pipeline, priority: DEFINITION_LIMITS.priority.max, since: 0, run: '' };
 }
 

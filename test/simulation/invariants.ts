@@ -56,7 +56,7 @@ export function seenIn(world: World, run: string): Seen {
 /** After every operation. Only what changed is looked at. */
 export function checkNow(world: World): void {
   const seen = worldSeen(world);
-  require(world, world.runs.text(world.run?.id ?? '') !== undefined, () => 'the run is gone');
+  checkGone(world, world.run?.id ?? '');
   for (const id of world.runs.ids()) checkCommitted(world, id);
   checkLimits(world);
   const { starts, events } = world.trace;
@@ -64,6 +64,14 @@ export function checkNow(world: World): void {
   for (; seen.events < events.length; seen.events++) {
     checkEvent(world, events[seen.events]?.detail as unknown as RunChanged);
   }
+}
+
+/** A run is gone only once it was over, all of it was told, and somebody had asked to delete it. */
+function checkGone(world: World, id: string): void {
+  if (world.runs.text(id) !== undefined) return;
+  const last = seenIn(world, id).run;
+  const isRight = last?.deleted !== undefined && isRunOver(last.state) && last.announced.state === last.state;
+  require(world, isRight, () => 'the run is gone');
 }
 
 function checkCommitted(world: World, id: string): void {
