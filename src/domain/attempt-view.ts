@@ -93,7 +93,11 @@ function stateOf({ end }: AttemptStory, result: AttemptResult | undefined): Atte
   if (reason === 'MarkedByUser') return 'ABORTED';
   if (state === 'SUCCEEDED' || state === 'TIMED_OUT' || state === 'ABORTED') return state;
   const name = end.error?.name ?? result?.error?.name;
-  return name === 'States.Timeout' || (!end.error && result?.status === 'TIMED_OUT') ? 'TIMED_OUT' : 'FAILED';
+  return name === 'States.Timeout' ||
+    name === 'Millrace.HeartbeatTimeout' ||
+    (!end.error && result?.status === 'TIMED_OUT')
+    ? 'TIMED_OUT'
+    : 'FAILED';
 }
 
 /**

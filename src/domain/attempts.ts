@@ -109,6 +109,9 @@ function concludeEnding(draft: Draft, flight: Flight, ending: EndReason, told?: 
     case 'TimedOut':
       failAttempt(draft, flight, timeoutError(draft, flight), true);
       return;
+    case 'HeartbeatTimeout':
+      failAttempt(draft, flight, silenceError(draft, flight), true);
+      return;
     case 'EngineError':
       failAttempt(
         draft,
@@ -143,6 +146,11 @@ function timeoutError(draft: Draft, flight: Flight): ErrorInfo {
   const seconds = (draft.pipeline.nodes[flight.node] as CompiledNode).timeoutMs / 1000;
   if (isApproval(draft, flight)) return { name: 'States.Timeout', message: `nobody answered within ${seconds} s` };
   return { name: 'States.Timeout', message: `attempt ${flight.attempt} was not over after ${seconds} s` };
+}
+
+function silenceError(draft: Draft, flight: Flight): ErrorInfo {
+  const seconds = ((draft.pipeline.nodes[flight.node] as CompiledNode).heartbeatMs ?? 0) / 1000;
+  return { name: 'Millrace.HeartbeatTimeout', message: `attempt ${flight.attempt} did not report for ${seconds} s` };
 }
 
 /**
@@ -180,6 +188,7 @@ function failAttempt(draft: Draft, flight: Flight, error: ErrorInfo, told: boole
 
 function failureCode(name: string): NodeCode {
   if (name === 'States.Timeout') return 'T';
+  if (name === 'Millrace.HeartbeatTimeout') return 'H';
   if (name === 'Millrace.ExecutionLost') return 'L';
   if (name === 'Millrace.EngineError') return 'E';
   if (isTooLarge(name)) return 'G';

@@ -9,6 +9,9 @@ export const APPROVALS_ARN = 'millrace:approval';
 /** The same for the engine `pass`: its attempts are over as soon as their parameters are known. */
 export const PASS_ARN = 'millrace:pass';
 
+/** Engines whose attempts run no code of a node, so that nothing of them could report. */
+export const ENGINES_WITHOUT_CODE: ReadonlySet<string> = new Set(['pipeline', 'approval', 'pass']);
+
 /** Longest prompt of an approval, in characters: it is kept in the run while that waits. */
 export const MAX_PROMPT_LENGTH = 1000;
 

@@ -7,6 +7,8 @@ import type { CompiledPipeline } from './graph.ts';
 import { type Flight, isRunOver, type RunRecord } from './run.ts';
 
 const LONGEST_POLL_MS = 15 * 60_000;
+/** Clocks of two invocations differ by up to 2 s, and one report a second is kept. */
+const HEARTBEAT_SLACK_MS = 3_000;
 
 /** The start of the tick in which a time lies. */
 export function floorToTick(time: number, options: StepOptions): number {
@@ -28,6 +30,16 @@ export function nextPollAt(now: number, polls: number, options: StepOptions): nu
 export function deadlineOf(pipeline: CompiledPipeline, flight: Flight): number {
   if (!flight.confirmed) return Number.POSITIVE_INFINITY;
   return flight.since + (pipeline.nodes[flight.node]?.timeoutMs ?? 0);
+}
+
+/**
+ * When an attempt that has to report has been silent for too long (ms since the epoch), as far as this flight knows of its
+ * reports. Its time runs from its start, as {@link deadlineOf} has it.
+ */
+export function silentAt(pipeline: CompiledPipeline, flight: Flight): number {
+  const heartbeatMs = pipeline.nodes[flight.node]?.heartbeatMs;
+  if (heartbeatMs === undefined || flight.phase !== 'running' || !flight.confirmed) return Number.POSITIVE_INFINITY;
+  return Math.max(flight.since, flight.heardAt ?? 0) + heartbeatMs + HEARTBEAT_SLACK_MS;
 }
 
 /** When the run's own time is over, if it has a limit. */
@@ -61,11 +73,11 @@ function earliest(draft: Draft, owes: boolean): number | undefined {
   return Number.isFinite(least) ? least : undefined;
 }
 
-/** When a flight has to be looked at: its next poll or retry, or its deadline where that is nearer. */
+/** When a flight has to be looked at: its next poll or retry, its deadline, or the end of its silence, whichever is nearest. */
 export function flightDueAt(pipeline: CompiledPipeline, flight: Flight): number {
   if (flight.phase === 'queued') return Number.POSITIVE_INFINITY;
   if (flight.phase === 'retry' || flight.phase === 'stopping') return flight.pollAt;
-  return Math.min(flight.pollAt, deadlineOf(pipeline, flight));
+  return Math.min(flight.pollAt, deadlineOf(pipeline, flight), silentAt(pipeline, flight));
 }
 
 /**

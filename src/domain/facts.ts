@@ -31,6 +31,15 @@ export interface Observation {
   readonly startedAt?: number;
 }
 
+/** That the reports of an attempt were read, which has to report. */
+export interface Heartbeat {
+  readonly node: number;
+  readonly item?: number | undefined;
+  readonly attempt: number;
+  /** When its last report was taken (ms since the epoch); absent where it never reported. */
+  readonly at?: number;
+}
+
 /** What StartExecution answered for an attempt. */
 export interface StartAnswer {
   readonly node: number;
@@ -138,6 +147,7 @@ export interface Facts {
   readonly results?: readonly AttemptResult[];
   readonly observations?: readonly Observation[];
   readonly answers?: readonly StartAnswer[];
+  readonly heartbeats?: readonly Heartbeat[];
   readonly evaluations?: ReadonlyMap<string, Evaluation>;
   /** No more evaluations can be had in this pass: what still needs one stays as it is. */
   readonly evaluationsClosed?: boolean;

@@ -31,10 +31,13 @@ const columns = z.strictObject({
       z.tuple([
         index, // place in the columns
         z.strictObject({
-          e: z.enum(['Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError', 'Marked']).optional(),
+          e: z
+            .enum(['Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError', 'Marked', 'HeartbeatTimeout'])
+            .optional(),
           r: error.optional(),
           m: time.optional(),
           t: z.literal(1).optional(),
+          h: time.optional(), // heardAt: after startedAt
           q: z.string().optional(), // prompt
           y: packedAnswer.optional(),
         }),
@@ -79,6 +82,7 @@ function packExtra(flight: Flight, created: number) {
     ...(flight.error && { r: flight.error }),
     ...(flight.missingSince !== undefined && { m: flight.missingSince - flight.startedAt }),
     ...(flight.throttled && { t: 1 as const }),
+    ...(flight.heardAt !== undefined && { h: flight.heardAt - flight.startedAt }),
     ...(flight.prompt !== undefined && { q: flight.prompt }),
     ...(flight.answer && { y: packAnswer(flight.answer, created) }),
   };
@@ -109,6 +113,7 @@ export function unpackFlights(packed: z.output<typeof packedFlights>, created: n
       ...(extra?.r && { error: extra.r }),
       ...(extra?.m !== undefined && { missingSince: extra.m + startedAt }),
       ...(extra?.t && { throttled: true }),
+      ...(extra?.h !== undefined && { heardAt: extra.h + startedAt }),
       ...(extra?.q !== undefined && { prompt: extra.q }),
       ...(extra?.y && { answer: unpackAnswer(extra.y, created) }),
     };

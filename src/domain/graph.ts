@@ -2,6 +2,7 @@
  * A definition made ready to run: defaults filled in, nodes in topological order, edges as index lists.
  * Every later step speaks of a node by its index here, which depends on the revision alone.
  */
+import { ENGINES_WITHOUT_CODE } from './built-in-engines.ts';
 import type {
   MapDefinition,
   NodeDefinition,
@@ -137,7 +138,7 @@ function compileNode(
     pool: node.pool,
     priority: node.priority ?? 0,
     cleanup: node.cleanup ?? false,
-    heartbeatMs: toMs(node.heartbeatSeconds),
+    heartbeatMs: ENGINES_WITHOUT_CODE.has(node.engine ?? 'lambda') ? undefined : toMs(node.heartbeatSeconds),
     timeoutMs: timeoutSeconds * 1000,
     queueTimeoutMs: toMs(node.queueTimeoutSeconds),
     allowFailure: node.allowFailure ?? false,

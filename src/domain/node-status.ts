@@ -53,6 +53,7 @@ const STATUS = {
   I: { state: 'FAILED', reason: 'InternalError', standing: 'bad' },
   x: { state: 'FAILED', reason: 'MarkedByUser', standing: 'bad' },
   T: { state: 'TIMED_OUT', reason: 'TimedOut', standing: 'bad' },
+  H: { state: 'TIMED_OUT', reason: 'HeartbeatTimeout', standing: 'bad' },
   Q: { state: 'TIMED_OUT', reason: 'QueueTimeout', standing: 'bad' },
   O: { state: 'ABORTED', reason: 'AbortedOutside', standing: 'bad' },
   A: { state: 'ABORTED', reason: 'Stopped', standing: 'stopped' },

@@ -28,7 +28,14 @@ export interface ErrorInfo {
 }
 
 /** Why an attempt under way is being ended before its execution ended by itself. */
-export type EndReason = 'Stopped' | 'FailFast' | 'RunTimedOut' | 'TimedOut' | 'EngineError' | 'Marked';
+export type EndReason =
+  | 'Stopped'
+  | 'FailFast'
+  | 'RunTimedOut'
+  | 'TimedOut'
+  | 'HeartbeatTimeout'
+  | 'EngineError'
+  | 'Marked';
 
 /**
  * An attempt in flight, or one that failed and waits for its next.
@@ -61,6 +68,8 @@ export interface Flight {
   readonly missingSince?: number;
   /** The last call for it was throttled. */
   readonly throttled?: boolean;
+  /** When its code last reported, as far as a pass has read that (ms since the epoch). Only where it has to report. */
+  readonly heardAt?: number;
   /** What an approval asks; such an attempt waits for an answer and has no execution. */
   readonly prompt?: string;
   /** The answer that an approval got. */

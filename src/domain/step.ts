@@ -21,6 +21,7 @@ import {
 import { decideDueAt, runDeadlineOf } from './due.ts';
 import { type Command, evaluationKey, type Facts, type LimitFact, type Wanted } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
+import { applyHeartbeats } from './heartbeats.ts';
 import type { Json } from './json.ts';
 import { closeMap } from './maps.ts';
 import { settleMarks } from './marks.ts';
@@ -106,6 +107,7 @@ export function step(
     applyMark(draft);
     settleMarks(draft);
     applyDeadlines(draft);
+    applyHeartbeats(draft);
     orderStop(draft);
     orderFailFast(draft);
     if (!draft.stop && draft.state !== 'QUEUED') {
@@ -260,7 +262,8 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const announced = draft.facts.announced
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
-  const owes = announced.state !== draft.state || (draft.changed && (saysNodes(draft.pipeline) || isRunOver(draft.state)));
+  const owes =
+    announced.state !== draft.state || (draft.changed && (saysNodes(draft.pipeline) || isRunOver(draft.state)));
   const limits = settleLimits(draft);
   const isLeaving = draft.deleted !== undefined && isRunOver(draft.state);
   const dueAt = decideDueAt(draft, owes || owesLimits(limits) || isLeaving);

@@ -3,7 +3,7 @@
  * and a call that lists a thousand of them costs the account as much as five looks (DESIGN, "Polling within the quotas").
  */
 import pMap from 'p-map';
-import { deadlineOf } from '#domain/due.ts';
+import { deadlineOf, silentAt } from '#domain/due.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import type { Flight } from '#domain/run.ts';
 import type { Executions } from '#ports/index.ts';
@@ -22,11 +22,12 @@ export interface DueLook {
 
 /**
  * Whether a list may answer for a look. It lags behind, so it is not asked where the answer decides: of an attempt whose
- * time is over, that is being ended, or that could not be found.
+ * time is over or that is silent, that is being ended, or that could not be found.
  * @param readAt when the pass read the run (ms since the epoch)
  */
 export function isListable(pipeline: CompiledPipeline, flight: Flight, readAt: number): boolean {
-  return !flight.ending && flight.missingSince === undefined && readAt < deadlineOf(pipeline, flight);
+  const decidesAt = Math.min(deadlineOf(pipeline, flight), silentAt(pipeline, flight));
+  return !flight.ending && flight.missingSince === undefined && readAt < decidesAt;
 }
 
 /**

@@ -18,7 +18,7 @@ import { canonicalJson } from '#domain/json.ts';
 import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
-import { announce } from './announce.ts';
+import { announce, toHeader } from './announce.ts';
 import { storeAskedResults } from './asked-results.ts';
 import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
@@ -146,6 +146,7 @@ async function onePass(
     results: gathered.results,
     observations: gathered.observations,
     answers: gathered.answers,
+    heartbeats: gathered.heartbeats,
     ...(command && { command }),
     ...(isOverdue && { announced: true }),
   };
@@ -260,6 +261,8 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
 async function commit(deps: PassDeps, before: RunRecord, result: StepResult): Promise<RunRecord | undefined> {
   if (result.run === before) return before;
   let next = result.run;
+  // Whoever made the run may have died before it wrote its line in the list. One that begins is announced anyway.
+  if (before.rev === 1 && next.state === 'QUEUED') await deps.runs.putHeader(toHeader(before));
   for (const [key, list] of result.lists) await storeList(deps, next, key, list);
   for (const [key, text] of result.values) await deps.runs.putValue(next, key, text);
   if (result.output !== undefined) {
