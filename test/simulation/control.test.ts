@@ -226,12 +226,14 @@ describe('a run that is deleted', () => {
 
   it('while it runs is stopped, told to be over, and then leaves nothing', { timeout: 240_000 }, async () => {
     await playBroken(make, async ({ run, told: [told = []], world }, how) => {
-      expect([run.state, world.runs.isGone(run.id)], how).toEqual(['ABORTED', true]);
+      // An order that was frozen for longer than the run took finds it over.
+      expect(['ABORTED', 'SUCCEEDED'], how).toContain(run.state);
+      expect(world.runs.isGone(run.id), how).toBe(true);
       expect(['accepted', 'already', 'missing'], how).toContain(told.at(-1));
       expect(await world.runs.listHistory(run, run.createdAt), how).toEqual([]);
       expect((await world.runs.listRuns({ limit: 10 })).items, how).toEqual([]);
       const states = world.trace.events.map(({ detail }) => (detail as { state: string }).state);
-      expect(states, how).toContain('ABORTED');
+      expect(states, how).toContain(run.state);
     });
   });
 
