@@ -4,8 +4,8 @@ import { deadlineOf } from './due.ts';
 import type { AttemptResult } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
-import { holdOf, type MapView, tallyMap, viewMap } from './map-view.ts';
-import { inQuotes, listInWords } from './names-in-words.ts';
+import { holdOfMap, type MapView, tallyMap, viewMap } from './map-view.ts';
+import { listInWords } from './names-in-words.ts';
 import { explainNode, openUpstreams } from './node-reason.ts';
 import { byteOf, type NodeState, statusOf } from './node-status.ts';
 import type { NodeStory } from './node-story.ts';
@@ -13,6 +13,7 @@ import type { Reason } from './reasons.ts';
 import { type Flight, isUnderWay, type MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
 import { executionOf, type RunScope } from './run-scope.ts';
+import { type Hold, holdOfQueued, holdOfRun, NEXT_PASS, RESUME } from './waiting-for.ts';
 
 /** Upstreams that one entry names; more are only counted in its message. */
 const NAMED_UPSTREAMS = 20;
@@ -30,6 +31,8 @@ export interface UnfinishedNode {
   readonly upstreams?: readonly string[];
   /** The engine that it waits for. */
   readonly engine?: string;
+  /** The pool that it waits for. */
+  readonly pool?: string;
   /** The execution that has to end. */
   readonly executionArn?: string;
   readonly childRunId?: string;
@@ -77,11 +80,9 @@ export function explainUnfinished(
   };
 }
 
-const RESUME = 'Resume the run, or stop it.';
-
 type Mover = Pick<
   UnfinishedNode,
-  'movedBy' | 'upstreams' | 'engine' | 'executionArn' | 'childRunId' | 'nextAttemptAt' | 'deadline'
+  'movedBy' | 'upstreams' | 'engine' | 'pool' | 'executionArn' | 'childRunId' | 'nextAttemptAt' | 'deadline'
 >;
 
 function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined, byte: number): Mover {
@@ -90,35 +91,33 @@ function moverOf(scope: RunScope, node: CompiledNode, flight: Flight | undefined
   if (flight && isUnderWay(flight)) return executionMover(scope, node, flight);
   if (statusOf(byte).state === 'QUEUED') {
     if (isPaused) return { movedBy: RESUME };
-    return queueMover(scope, node, byte);
+    return queueMover(scope, node);
   }
   const upstreams = byte === byteOf('p') ? openUpstreams(scope, node) : [];
   if (upstreams.length > 0) {
     const movedBy = `It is decided when ${listInWords(upstreams)} ${upstreams.length === 1 ? 'is' : 'are'} over.`;
     return { movedBy, upstreams: upstreams.slice(0, NAMED_UPSTREAMS) };
   }
-  return { movedBy: 'The next pass takes it on; that is at most one tick away.' };
+  return { movedBy: holdOfRun(scope)?.movedBy ?? NEXT_PASS };
 }
 
-function queueMover({ run }: RunScope, node: CompiledNode, byte: number): Mover {
-  const until = indexRun(run).queued.get(node.index)?.until;
-  const deadline = until === undefined ? {} : { deadline: toIsoTime(until) };
-  if (byte === byteOf('n')) return { movedBy: missingEngine(node), engine: node.engine, ...deadline };
-  return { movedBy: 'The next pass takes it on; that is at most one tick away.', ...deadline };
+function queueMover(scope: RunScope, node: CompiledNode): Mover {
+  const until = indexRun(scope.run).queued.get(node.index)?.until;
+  return { ...moverOfHold(holdOfQueued(scope, node)), ...(until !== undefined && { deadline: toIsoTime(until) }) };
 }
 
-function missingEngine({ engine }: CompiledNode): string {
-  return `Register an engine named ${inQuotes(engine)}, or stop the run.`;
+function moverOfHold({ movedBy, engine, pool }: Hold): Mover {
+  return { movedBy, ...(engine !== undefined && { engine }), ...(pool !== undefined && { pool }) };
 }
 
 function mapMover(scope: RunScope, node: CompiledNode, map: MapState): Mover {
-  const { underWay, left, nextAttemptAt } = tallyMap(scope, map);
-  const engine = left > 0 && holdOf(scope, node, map).reason === 'NoEngine' ? { engine: node.engine } : {};
+  const { underWay, nextAttemptAt } = tallyMap(scope, map);
+  const hold = holdOfMap(scope, node, map);
+  const mover = hold ? moverOfHold(hold) : { movedBy: NEXT_PASS };
   const ends = node.engine === 'approval' ? 'The answers to its items' : 'The ends of the executions of its items';
-  if (underWay > 0) return { movedBy: `${ends}.`, ...engine };
-  if (scope.run.state === 'PAUSED') return { movedBy: RESUME };
-  if (engine.engine !== undefined) return { movedBy: missingEngine(node), ...engine };
-  if (nextAttemptAt === undefined) return { movedBy: 'The next pass takes it on; that is at most one tick away.' };
+  if (underWay > 0) return { ...mover, movedBy: `${ends}.` };
+  const isHeld = hold && hold.reason !== 'MapLimit' && hold.reason !== 'RunLimit';
+  if (isHeld || nextAttemptAt === undefined) return mover;
   const next = toIsoTime(nextAttemptAt);
   return { movedBy: `The next attempt of an item starts by itself at ${next}.`, nextAttemptAt: next };
 }

@@ -15,8 +15,12 @@ export interface ItemView extends WorkView {
   readonly index: number;
 }
 
-/** The state of an item. One that was never started is ABORTED once its map is over. */
-export function itemState(scope: RunScope, map: MapState, { code }: ItemStory): NodeState {
+/**
+ * The state of an item, by its index. One that was never started is ABORTED once its map is over; one whose next
+ * attempt has its time, and waits for an engine or a slot, is QUEUED.
+ */
+export function itemState(scope: RunScope, map: MapState, item: number, { code }: ItemStory): NodeState {
+  if (indexRun(scope.run).itemFlights.get(map.node)?.get(item)?.phase === 'queued') return 'QUEUED';
   if (code !== undefined) return statusOf(code).state;
   return isTerminal(scope.run.nodes.charCodeAt(map.node)) ? 'ABORTED' : 'PENDING';
 }
@@ -40,7 +44,7 @@ export function viewItem(
     const isOver = mapStory.overAt !== undefined;
     return {
       index: item,
-      state: itemState(scope, map, story),
+      state: itemState(scope, map, item, story),
       ...explainItem(scope, node, map, { story }),
       since: toIsoTime(isOver ? mapStory.since : story.since),
       attempt: 0,
@@ -55,6 +59,7 @@ export function viewItem(
       { ...sources, flight },
       {
         code,
+        state: itemState(scope, map, item, story),
         errorOf: (told) => (isFailure ? (told ?? story.error) : undefined),
         explain: (error) => explainItem(scope, node, map, { story, flight, error }),
       },

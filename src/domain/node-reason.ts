@@ -6,13 +6,14 @@ import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
 import { explainMap, holdOf } from './map-view.ts';
 import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
-import { byteOf, type NodeCode, type NodeState, statusOf } from './node-status.ts';
+import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
 import type { ItemStory, NodeStory } from './node-story.ts';
 import type { Explanation } from './reasons.ts';
 import type { EndReason, ErrorInfo, Flight, MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
 import type { RunScope } from './run-scope.ts';
 import { decideTrigger } from './trigger.ts';
+import { type Hold, holdOfQueued, holdOfRun, toExplanation } from './waiting-for.ts';
 
 /** A start counts as under way after this time, whether or not Step Functions has confirmed it. */
 const STARTING_MS = 10_000;
@@ -42,7 +43,7 @@ export function explainNode(scope: RunScope, node: CompiledNode, known: NodeKnow
   if (state === 'PENDING') return { reason, message: pendingMessage(scope, node) };
   if (state === 'QUEUED') {
     if (scope.run.state === 'PAUSED') return { reason: 'RunPaused', message: `Ready; ${UNTIL_RESUMED}` };
-    return { reason, message: queuedMessage(scope, node) };
+    return explainQueued(scope, node, known);
   }
   const told = map
     ? { reason, message: mapEndMessage(scope, node, map, known) }
@@ -65,8 +66,9 @@ export function explainItem(
   const { code } = known.story;
   const end = statusOf(scope.run.nodes.charCodeAt(node.index));
   if (code === 'A' && end.reason === 'MarkedByUser') return { reason: end.reason, message: endedWithMap(node) };
+  if (known.flight?.phase === 'queued') return afterFailure(node, known, holdOf(scope, node, map, 'queued'));
   if (code !== undefined) return explainAttempts(scope, node, code, known);
-  if (end.standing === 'open') return holdOf(scope, node, map);
+  if (end.standing === 'open') return toExplanation(holdOf(scope, node, map));
   return { reason: end.reason, message: `Never started: its map was over before, ${end.state}.` };
 }
 
@@ -87,9 +89,10 @@ function explainAttempts(scope: RunScope, node: CompiledNode, code: NodeCode, kn
 function pendingMessage(scope: RunScope, node: CompiledNode): string {
   const open = openUpstreams(scope, node);
   if (open.length > 0) return `Waits for its upstream${open.length > 1 ? 's' : ''} ${listInWords(open)}.`;
-  return scope.run.state === 'QUEUED'
-    ? 'The run has not begun.'
-    : 'All its upstreams are over; the next pass decides it.';
+  if (scope.run.state === 'QUEUED') {
+    return holdOfRun(scope) ? 'The run has not begun: it waits for its turn.' : 'The run has not begun.';
+  }
+  return 'All its upstreams are over; the next pass decides it.';
 }
 
 /** Ids of the direct upstreams that are not over. */
@@ -110,18 +113,27 @@ function upstreamsOf(
   });
 }
 
-function queuedMessage({ run }: RunScope, node: CompiledNode): string {
-  const until = indexRun(run).queued.get(node.index)?.until;
+function explainQueued(scope: RunScope, node: CompiledNode, known: NodeKnowledge): Explanation {
+  const { reason, message } = afterFailure(node, known, holdOfQueued(scope, node));
+  const until = indexRun(scope.run).queued.get(node.index)?.until;
   const limit = until === undefined ? '' : ` It is given up at ${toIsoTime(until)}.`;
-  if (run.nodes.charCodeAt(node.index) === byteOf('n')) {
-    return `No engine named ${inQuotes(node.engine)} is registered.${limit}`;
-  }
-  return `Ready; it starts when the run has room for another attempt.${limit}`;
+  return { reason, message: `${message}${limit}` };
+}
+
+/** What waits after a failed attempt says so first. */
+function afterFailure(node: CompiledNode, { flight, error }: NodeKnowledge, hold: Hold): Explanation {
+  if (!flight) return toExplanation(hold);
+  const next = `attempt ${flight.attempt + 1} of ${node.retry.maxAttempts} is ready`;
+  return { reason: hold.reason, message: `${failureInWords(flight, error)}; ${next}. ${hold.message}` };
+}
+
+function failureInWords({ attempt }: Flight, error: ErrorInfo | undefined): string {
+  return `Attempt ${attempt} failed${error ? ` (${errorInWords(error)})` : ''}`;
 }
 
 function retryMessage({ run }: RunScope, node: CompiledNode, { flight, error }: NodeKnowledge): string {
   if (!flight) return 'Waits for its next attempt.';
-  const failed = `Attempt ${flight.attempt} failed${error ? ` (${errorInWords(error)})` : ''}`;
+  const failed = failureInWords(flight, error);
   const paused = run.state === 'PAUSED' ? ', or later, when the run is resumed' : '';
   return `${failed}; attempt ${flight.attempt + 1} of ${node.retry.maxAttempts} starts at ${toIsoTime(flight.pollAt)}${paused}.`;
 }
@@ -171,6 +183,7 @@ const ENDINGS: Record<EndReason, string> = {
   FailFast: 'another node failed and the pipeline fails fast',
   RunTimedOut: "the run's time is over",
   TimedOut: 'its time is over',
+  HeartbeatTimeout: 'it does not report',
   EngineError: 'its engine refused it',
   Marked: 'its node was marked by hand',
 };

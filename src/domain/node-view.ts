@@ -72,6 +72,6 @@ function errorOf(
 ): ErrorInfo | undefined {
   const { state, standing } = statusOf(code);
   if (state === 'UPSTREAM_FAILED') return upstreamFailure(scope, node);
-  if (standing !== 'bad' && state !== 'RETRY_WAIT') return undefined;
+  if (standing !== 'bad' && state !== 'RETRY_WAIT' && state !== 'QUEUED') return undefined;
   return told ?? (code === 'T' && node.map ? { name: 'States.Timeout', message: 'the run timed out' } : undefined);
 }

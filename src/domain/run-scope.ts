@@ -2,8 +2,17 @@ import { toExecutionArn } from './execution-arn.ts';
 import { toExecutionName } from './execution-name.ts';
 import type { EngineFact } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
+import type { LimitRecord } from './limit.ts';
 import type { Flight, RunRecord } from './run.ts';
 import { childRunId } from './run-id.ts';
+
+/** A limit that somebody looked at. */
+export interface LimitSeen {
+  /** Absent where there is no such limit. */
+  readonly record?: LimitRecord;
+  /** Runs of the same pipeline that are served before this one; absent where nobody counted. */
+  readonly ahead?: { readonly count: number; readonly hasMore: boolean };
+}
 
 /** A run as its views look at it: the record, its pipeline, and the time of the look. */
 export interface RunScope {
@@ -13,8 +22,10 @@ export interface RunScope {
   readonly now: number;
   /** Name of the installation, the prefix of execution names. */
   readonly installation: string;
-  /** Engines by name. */
+  /** Built-in engines by name. */
   readonly engines: ReadonlyMap<string, EngineFact>;
+  /** Limits that the run waits for, by name, as far as they were looked at. */
+  readonly limits?: ReadonlyMap<string, LimitSeen>;
   /** Time between two ticks (ms). @default 60000 */
   readonly tickMs?: number;
 }

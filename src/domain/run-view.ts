@@ -6,9 +6,10 @@ import type { Json } from './json.ts';
 import { mapProgress } from './map-view.ts';
 import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
 import { byteOf, isTerminal, type NodeState, statusOf } from './node-status.ts';
-import type { Reason } from './reasons.ts';
+import type { Explanation, Reason } from './reasons.ts';
 import { type ErrorInfo, isRunOver, type RunRecord, type RunStateName, type RunTrigger } from './run.ts';
 import type { RunScope } from './run-scope.ts';
+import { type Hold, holdOfIdle, holdOfRun, idleInWords, idleNodes, RESUME } from './waiting-for.ts';
 
 /** The error of a run: what failed first, and in which node where it was one. */
 export interface RunError extends ErrorInfo {
@@ -95,16 +96,23 @@ function overCount(run: RunRecord): number {
   return over;
 }
 
+/** Why a run stands as it does, and what would move it where it waits as a whole. */
+export interface RunExplanation extends Explanation {
+  readonly movedBy?: string;
+}
+
 /** Why a run stands as it does. */
 export function explainRun(
   scope: RunScope,
   counts: ReadonlyMap<NodeState, number> = countStates(scope.run),
-): { readonly reason: Reason; readonly message: string } {
+): RunExplanation {
   const { run, pipeline } = scope;
   const total = countInWords(run.nodes.length, 'node');
   switch (run.state) {
     case 'QUEUED':
-      return { reason: run.reason, message: queuedRunMessage(run) };
+      return (
+        toRunExplanation(holdOfRun(scope)) ?? { reason: run.reason, message: 'Waits for the scheduler to take it up.' }
+      );
     case 'RUNNING':
     case 'PAUSED':
       return explainRunning(scope, counts);
@@ -128,37 +136,49 @@ export function explainRun(
   }
 }
 
-function queuedRunMessage({ pipeline, reason }: RunRecord): string {
-  if (reason !== 'ActiveRunsLimit') return 'Waits for the scheduler to take it up.';
-  return `Waits for its turn: as many runs of ${pipeline} are active as may be.`;
+function toRunExplanation(hold: Hold | undefined): RunExplanation | undefined {
+  return hold && { reason: hold.reason, message: hold.message, movedBy: hold.movedBy };
 }
 
-function explainRunning(scope: RunScope, counts: ReadonlyMap<NodeState, number>) {
+function explainRunning(scope: RunScope, counts: ReadonlyMap<NodeState, number>): RunExplanation {
   const { run } = scope;
-  const waiting = waitingForEngine(scope);
-  if (run.state !== 'PAUSED' && run.flights.length === 0 && waiting.length > 0) {
-    const engines = [...new Set(waiting.map((node) => node.engine))];
-    const message = `no engines available to handle pipeline: ${listInWords(waiting.map(({ id }) => id))} needs ${listInWords(engines)}`;
-    return { reason: 'NoEngine' as const, message };
+  const idle = idleNodes(scope);
+  const lacking = idle.filter(({ reason }) => reason === 'NoEngine').map(({ node }) => node);
+  if (lacking.length > 0) {
+    const engines = [...new Set(lacking.map((node) => node.engine))];
+    const message = `no engines available to handle pipeline: ${listInWords(lacking.map(({ id }) => id))} needs ${listInWords(engines)}`;
+    return { reason: 'NoEngine', message, movedBy: `An engine ${listInWords(engines)} that takes work.` };
   }
   const bad = firstBadInWords(scope);
   const paused = run.state === 'PAUSED' ? 'Paused: nothing starts until it is resumed. ' : '';
   const message = `${paused}${overCount(run)} of ${countInWords(run.nodes.length, 'node')} are over: ${countsInWords(counts)}.`;
-  return { reason: run.reason, message: bad ? `${message} ${bad}` : message };
+  const told = bad ? `${message} ${bad}` : message;
+  const [first] = idle;
+  if (!first) return { reason: run.reason, message: told, ...(run.state === 'PAUSED' && { movedBy: RESUME }) };
+  const hold = holdOfIdle(scope, first);
+  return { reason: hold.reason, message: `${told} ${idleInWords(idle, hold)}`, movedBy: hold.movedBy };
 }
 
-function waitingForEngine({ run, pipeline }: RunScope): CompiledNode[] {
-  return pipeline.nodes.filter((node) => run.nodes.charCodeAt(node.index) === byteOf('n'));
-}
-
-function stoppingMessage({ run }: RunScope): string {
+function stoppingMessage(scope: RunScope): string {
+  const { run } = scope;
   const why = {
     user: `Stopped${byInWords(run)}`,
     failFast: 'Stopped because a node failed and the pipeline fails fast',
     timeout: 'Stopped because its time was over',
     overlap: 'Left out because another run is active',
   }[run.stop?.kind ?? 'user'];
-  return `${why}; ${countInWords(run.flights.length, 'execution')} still ${run.flights.length === 1 ? 'has' : 'have'} to end.`;
+  const ending = run.flights.filter(({ ending }) => ending).length;
+  const cleanup = openCleanupNodes(scope);
+  const left = [
+    ...(ending > 0 || cleanup === 0 ? [countInWords(ending, 'execution')] : []),
+    ...(cleanup > 0 ? [countInWords(cleanup, 'cleanup node')] : []),
+  ];
+  return `${why}; ${left.join(' and ')} still ${ending + cleanup === 1 ? 'has' : 'have'} to end.`;
+}
+
+function openCleanupNodes({ run, pipeline }: RunScope): number {
+  const isOpen = ({ index }: CompiledNode) => statusOf(run.nodes.charCodeAt(index)).standing === 'open';
+  return pipeline.nodes.filter((node) => node.cleanup && isOpen(node)).length;
 }
 
 function byInWords(run: RunRecord): string {

@@ -53,6 +53,8 @@ export interface WorkSources extends AttemptSources {
 /** How the status of something that has attempts is shown. */
 export interface Telling {
   readonly code: NodeCode;
+  /** Its state, where its code does not tell it. */
+  readonly state?: NodeState;
   /** Explains it, by the error that it is shown with. */
   readonly explain: (error: ErrorInfo | undefined) => Explanation;
   /** The error to show, by that of its last attempt. */
@@ -62,7 +64,7 @@ export interface Telling {
 /** Makes the view of something that has attempts. */
 export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSources, telling: Telling): WorkView {
   const { story, flight, item } = sources;
-  const { state } = statusOf(telling.code);
+  const { state = statusOf(telling.code).state } = telling;
   const attempts = viewAttempts(scope, node, sources);
   const last = attempts.at(-1);
   const error = telling.errorOf(last?.error);
@@ -73,7 +75,7 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
   return {
     state,
     ...telling.explain(error),
-    since: toIsoTime(flight?.ending ? flight.since : story.since),
+    since: toIsoTime(sinceOf(sources)),
     attempt: Math.max(last?.attempt ?? 0, flight?.attempt ?? 0),
     ...place,
     ...times,
@@ -83,6 +85,12 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
     ...(error && { error }),
     ...(story.from !== undefined && { reusedFrom: story.from }),
   };
+}
+
+/** No decision tells that an item has its time again and waits: its flight does. */
+function sinceOf({ story, flight, item }: WorkSources): number {
+  if (flight?.ending) return flight.since;
+  return flight?.phase === 'queued' && item !== undefined ? flight.pollAt : story.since;
 }
 
 type Times = Pick<WorkView, 'startedAt' | 'endedAt'>;

@@ -52,7 +52,7 @@ export const listItemsRoute = defineRoute({
     const mapStory = tellStories(scope.run, decisions)[node.index] as NodeStory;
     const wanted = tellItems(map, mapStory, decisions)
       .map((story, item) => ({ story, item, place: item, mapStory }))
-      .filter(({ story, item }) => item >= start && (!states || states.includes(itemState(scope, map, story))));
+      .filter(({ story, item }) => item >= start && (!states || states.includes(itemState(scope, map, item, story))));
     const page = await fillPage(wanted, query.limit ?? DEFAULT_LIMIT, (chunk) =>
       readItemViews(deps, scope, map, chunk),
     );

@@ -127,7 +127,7 @@ async function readItemOutput(deps: ApiDeps, scope: RunScope, node: CompiledNode
   const map = mapWithItem(scope, node, item);
   const decisions = await readDecisions(deps, run);
   const story = tellItems(map, tellStories(run, decisions)[node.index] as NodeStory, decisions)[item] as ItemStory;
-  const state = itemState(scope, map, story);
+  const state = itemState(scope, map, item, story);
   const attempt = decidingAttempt(story);
   const result =
     attempt === undefined || state !== 'SUCCEEDED'

@@ -13,6 +13,7 @@ import { DamagedRunError } from '#domain/run-codec.ts';
 import { indexRun } from '#domain/run-index.ts';
 import type { RunScope } from '#domain/run-scope.ts';
 import { type RunView, viewRun } from '#domain/run-view.ts';
+import { limitsInTheWay, limitsOfRunView } from '#domain/waiting-for.ts';
 import { type ShownOutput, wantedAttempts } from '#domain/work-view.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
 import { INPUT_KEY } from '#scheduler/new-run.ts';
@@ -23,6 +24,7 @@ import { fromNodePath, toNodePath } from './node-path.ts';
 import { MAX_PAGE_BYTES } from './page-filling.ts';
 import { ApiProblem } from './problem.ts';
 import type { ApiDeps } from './route.ts';
+import { withLimits } from './waiting-reading.ts';
 
 /** Nodes or items whose results are read at the same time. */
 const PARALLEL_READS = 20;
@@ -60,12 +62,13 @@ export async function scopeOf(deps: ApiDeps, run: RunRecord): Promise<RunScope> 
 /** The view of a run, with its input and output. */
 export async function readRunView(deps: ApiDeps, scope: RunScope): Promise<RunView> {
   const { run } = scope;
-  const [input, output] = await Promise.all([
+  const [input, output, seen] = await Promise.all([
     deps.runs.readValue(run, INPUT_KEY),
     run.outputKey === undefined ? undefined : deps.runs.readValue(run, run.outputKey),
+    withLimits(deps, scope, limitsOfRunView(scope)),
   ]);
   const shown = output === undefined ? {} : showOutput(output, RUN_OUTPUT_BYTES, `/v1/runs/${run.id}/output`);
-  return viewRun(scope, { input: parseStored(input) ?? {}, ...shown });
+  return viewRun(seen, { input: parseStored(input) ?? {}, ...shown });
 }
 
 function parseStored(text: string | undefined): Json | undefined {
@@ -119,11 +122,12 @@ export function mapWithItem(scope: RunScope, node: CompiledNode, item: number): 
 /** The views of some nodes. `whole`: outputs are shown whatever their length, as far as an answer can hold them. */
 export async function readNodeViews(
   deps: ApiDeps,
-  scope: RunScope,
+  looked: RunScope,
   stories: readonly NodeStory[],
   nodes: readonly CompiledNode[],
   whole: boolean,
 ): Promise<NodeView[]> {
+  const scope = await withLimits(deps, looked, limitsInTheWay(looked, nodes));
   return pMap(
     nodes,
     async (node) => {
@@ -140,11 +144,12 @@ export async function readNodeViews(
 /** The views of some items of a map. */
 export async function readItemViews(
   deps: ApiDeps,
-  scope: RunScope,
+  looked: RunScope,
   map: MapState,
   items: readonly { readonly item: number; readonly story: ItemStory; readonly mapStory: NodeStory }[],
 ): Promise<ItemView[]> {
-  const node = scope.pipeline.nodes[map.node] as CompiledNode;
+  const node = looked.pipeline.nodes[map.node] as CompiledNode;
+  const scope = await withLimits(deps, looked, limitsInTheWay(looked, [node]));
   return pMap(
     items,
     async (entry) => {

@@ -7,6 +7,7 @@ import type { NodeStory } from '#domain/node-story.ts';
 import { isUnderWay } from '#domain/run.ts';
 import { indexRun } from '#domain/run-index.ts';
 import { explainRun } from '#domain/run-view.ts';
+import { limitsInTheWay, limitsOfRunView } from '#domain/waiting-for.ts';
 import { jsonResponse } from './api-message.ts';
 import { pageSchema } from './field-schemas.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
@@ -15,6 +16,7 @@ import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { defineRoute } from './route.ts';
 import { readDecisions, readScope, readStories } from './run-reading.ts';
 import { explanationSchema, historyEntrySchema } from './story-schemas.ts';
+import { withLimits } from './waiting-reading.ts';
 
 const PROBLEMS_OF_A_LIST = [
   'INVALID_PARAMETER',
@@ -60,16 +62,22 @@ export const explainRoute = defineRoute({
   answers: { 200: { description: 'A page', schema: explanationSchema } },
   problems: PROBLEMS_OF_A_LIST,
   async handle({ deps, query, pathPart }) {
-    const scope = await readScope(deps, pathPart('runId'));
-    const { run } = scope;
+    const looked = await readScope(deps, pathPart('runId'));
+    const { run } = looked;
     const listed = { list: 'explain', run: run.id };
     const start = query.cursor === undefined ? 0 : fromCursor(query.cursor, listed, z.int().nonnegative());
     const limit = query.limit ?? DEFAULT_LIMIT;
     const stories = await readStories(deps, run);
     const { flights } = indexRun(run);
-    const unfinished = listUnfinished(scope).filter(({ place }) => place >= start);
+    const unfinished = listUnfinished(looked).filter(({ place }) => place >= start);
+    const shown = unfinished.slice(0, limit);
+    const waiting = limitsInTheWay(
+      looked,
+      shown.map(({ node }) => node),
+    );
+    const scope = await withLimits(deps, looked, [...new Set([...limitsOfRunView(looked), ...waiting])]);
     const items = await Promise.all(
-      unfinished.slice(0, limit).map(async ({ node }) => {
+      shown.map(async ({ node }) => {
         const flight = flights.get(node.index);
         const failed =
           flight && !isUnderWay(flight) ? await deps.runs.readResult(run, node.index, flight.attempt) : undefined;

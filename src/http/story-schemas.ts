@@ -31,6 +31,7 @@ export const unfinishedSchema = z
     movedBy: z.string().describe('What would move it, as a sentence.'),
     upstreams: z.array(z.string()).readonly().optional(),
     engine: z.string().optional(),
+    pool: z.string().optional().describe('The pool that it waits for a slot of.'),
     executionArn: z.string().optional(),
     childRunId: z.string().optional().describe('The run that a pipeline node started.'),
     nextAttemptAt: instant.optional(),
@@ -44,7 +45,14 @@ export const unfinishedSchema = z
 /** What a run waits for. */
 export const explanationSchema = z
   .strictObject({
-    run: z.strictObject({ id: z.string(), state: runState, reason, message, since: instant }),
+    run: z.strictObject({
+      id: z.string(),
+      state: runState,
+      reason,
+      message,
+      since: instant,
+      movedBy: z.string().optional().describe('What would move it, where it waits as a whole.'),
+    }),
     items: z.array(unfinishedSchema).readonly(),
     nextCursor: z.string().optional(),
   })

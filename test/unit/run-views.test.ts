@@ -126,7 +126,7 @@ describe('items of a map', () => {
     const node = scope.pipeline.nodes[0];
     if (!story || !node) throw new Error('no item');
     const sources = { item: 3, story, mapStory, results: [], showOutput: () => ({ output: null }) };
-    expect(itemState(scope, map, story)).toBe('ABORTED');
+    expect(itemState(scope, map, 3, story)).toBe('ABORTED');
     expect(viewItem(scope, node, map, sources)).toEqual({
       index: 3,
       state: 'ABORTED',
