@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CallAllowance, createCallAllowance } from '#adapters/aws/call-allowance.ts';
 import { callRatesOf } from '#adapters/aws/service-quotas.ts';
+import { readPage, tableRows } from './docs-pages.ts';
 
 const RATE = { burst: 8, perSecond: 2 };
 const RATES = {
@@ -93,5 +94,14 @@ describe('the shares of our functions', () => {
       burst: quotas.StartExecution[0] / 2,
       perSecond: quotas.StartExecution[1] / 2,
     });
+  });
+
+  it('are those that the page of limits tells', () => {
+    const rates = new Map(Object.entries(callRatesOf('scheduler', 'eu-central-1')));
+    const told = tableRows(readPage('docs/reference/limits.md'), 'Calls of Step Functions').map((row) => [
+      row.get('call'),
+      row.get('eu-central-1, for example'),
+    ]);
+    expect(told).toEqual([...rates].map(([call, rate]) => [call, `${rate.burst}, ${rate.perSecond} a second`]));
   });
 });
