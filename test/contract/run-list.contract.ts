@@ -66,6 +66,24 @@ export function describeRunList(backend: string, open: () => Promise<RunStoreHar
       expect(await store.listRuns({ limit: 10, pipeline: 'etl' })).toEqual({ items: [ended] });
     });
 
+    it('loses a line that is removed for good, from every list, and gives its id another one', async () => {
+      const removed = sampleHeader({ rev: 3, pipeline: 'etl' });
+      const kept = sampleHeader({ rev: 3, pipeline: 'etl', createdAt: removed.createdAt + 1 });
+      await put([removed, kept]);
+      await store.removeHeader(removed);
+      await store.removeHeader(removed);
+      await store.putHeader({ ...removed, rev: 99, state: 'ABORTED', endedAt: CREATED + 9 });
+      const never = sampleHeader({ createdAt: CREATED + 77 });
+      await store.removeHeader(never);
+      await store.putHeader(never);
+      for (const query of [{ limit: 10 }, { limit: 10, pipeline: 'etl' }, { limit: 1 }]) {
+        expect(await walk(store, query)).toEqual([kept]);
+      }
+      const anew = { ...removed, createdAt: CREATED + 50_000, rev: 1 };
+      await put([anew]);
+      expect(await store.listRuns({ limit: 10 })).toEqual({ items: [anew, kept] });
+    });
+
     it('is newest first, and by id where two were created at once', async () => {
       const [a, b, c] = ['aaaa', 'bbbb', 'cccc'].map((id) => sampleHeader({ id })) as [RunHeader, RunHeader, RunHeader];
       const newer = sampleHeader({ createdAt: CREATED + 1 });

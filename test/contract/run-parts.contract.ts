@@ -239,5 +239,39 @@ export function describeRunParts(backend: string, open: () => Promise<RunStoreHa
         expect(await store.listHistory({ ...run, nonce: 'hgfedcba' }, CREATED)).toEqual([]);
       });
     });
+
+    describe('the removal of all parts', () => {
+      const other = { id: nextId(), nonce: 'abcdefgh' };
+
+      it('leaves nothing of them, and nothing else less', async () => {
+        for (const of of [run, other]) {
+          await store.putResult(of, result());
+          await store.putResult(of, result({ node: 1, item: 3, output: noise(2_000) }));
+          await store.putValue(of, 'input', '{}');
+          await store.putValue(of, 'long', noise(900_000));
+          await store.putHistory(of, 1, [sampleDecision(1, [0])], CREATED);
+        }
+        expect(await store.removeParts(run, 100)).toBe(true);
+        expect(await store.listResults(run)).toEqual([]);
+        expect(await store.readValue(run, 'input')).toBeUndefined();
+        expect(await store.readValue(run, 'long')).toBeUndefined();
+        expect(await store.listHistory(run, CREATED)).toEqual([]);
+        expect(await store.removeParts(run, 100)).toBe(true);
+        expect(await store.listResults(other)).toHaveLength(2);
+        expect(await store.readValue(other, 'long')).toHaveLength(900_000);
+        expect(await store.listHistory(other, CREATED)).toHaveLength(1);
+      });
+
+      it('goes on where it ended, a page at a time', async () => {
+        const all = Array.from({ length: 260 }, (_, node) => result({ node }));
+        await Promise.all(all.map((one) => store.putResult(run, one)));
+        expect(await store.removeParts(run, 120)).toBe(false);
+        expect((await store.listResults(run)).length).toBe(140);
+        let isGone = false;
+        for (let pages = 0; !isGone && pages < 5; pages++) isGone = await store.removeParts(run, 120);
+        expect(isGone).toBe(true);
+        expect(await store.listResults(run)).toEqual([]);
+      });
+    });
   });
 }

@@ -37,15 +37,26 @@ function fullRun(fields: Partial<RunRecord> = {}): RunRecord {
         error: { name: 'Odd', message: ODD_TEXTS.join() },
         missingSince: CREATED + 90,
       }),
+      sampleFlight(21, {
+        phase: 'running',
+        prompt: ODD_TEXTS.join(' '),
+        answer: { at: CREATED + 95, approve: true, output: 'answer-1', by: ODD_TEXTS[0] as string, comment: 'yes' },
+      }),
     ],
     stop: { kind: 'user', at: CREATED + 50, by: ODD_TEXTS[3] as string },
     firstBad: { node: 3, error: { name: '__proto__', message: '' } },
     error: { name: 'Millrace.ExpressionError', message: ODD_TEXTS[4] as string },
+    marks: [
+      { node: 0, state: 'FAILED', at: CREATED + 91 },
+      { node: 20, state: 'SUCCEEDED', at: CREATED + 92, output: 'marked-1', by: ODD_TEXTS[2] as string, note: 'so' },
+    ],
+    deleted: { at: CREATED + 99, by: ODD_TEXTS[1] as string },
     outputKey: 'output/0123456789abcdef',
     decisions: [
       sampleDecision(1, [0, 5, 6, 21]),
       sampleDecision(2, [3], { to: 'F', attempt: 2, error: { name: 'E', message: ODD_TEXTS[5] as string } }),
       sampleDecision(3, [], { to: 'run', attempt: 0, state: 'STOPPING', reason: 'Stopping', by: 'someone' }),
+      sampleDecision(4, [4], { to: 'M', attempt: 1, by: 'ada', note: ODD_TEXTS[6] as string }),
     ],
     ...fields,
   });
@@ -140,6 +151,21 @@ export function describeAggregates(backend: string, open: () => Promise<RunStore
       expect(await store.commitRun(run, 0)).toBe('conflict');
       expect(await store.commitRun(run, 1)).toBe('conflict');
       expect(await store.readRun(run.id)).toBeUndefined();
+    });
+
+    it('removes a run at the revision that was read, and lets another one be made under its id', async () => {
+      const run = sampleRun({ rev: 4 });
+      await store.createRun(run);
+      expect(await store.removeRun(run.id, 3)).toBe('conflict');
+      expect(await store.readRun(run.id)).toEqual(run);
+      expect(await store.removeRun(run.id, 4)).toBe('removed');
+      expect(await store.readRun(run.id)).toBeUndefined();
+      expect(await store.removeRun(run.id, 4)).toBe('conflict');
+      expect(await store.commitRun({ ...run, rev: 5 }, 4)).toBe('conflict');
+      expect(await dueIds(Number.MAX_SAFE_INTEGER)).toEqual([]);
+      const anew = { ...run, nonce: 'zzzzzzzz', rev: 1 };
+      expect(await store.createRun(anew)).toEqual({ created: true });
+      expect(await store.readRun(run.id)).toEqual(anew);
     });
 
     it('takes an acknowledgement, which keeps the revision', async () => {

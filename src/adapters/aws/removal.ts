@@ -20,9 +20,9 @@ export async function removeParts(table: Table, run: RunKey, most: number): Prom
     pageSize: Math.min(PAGE, most),
   });
   for await (const page of pages) {
-    if (removed + page.length > most) return false;
-    await table.removeAll(page.map((item) => anyItem.parse(item)));
-    removed += page.length;
+    const items = page.slice(0, most - removed).map((item) => anyItem.parse(item));
+    await table.removeAll(items);
+    removed += items.length;
     if (removed === most) return false;
   }
   return true;
