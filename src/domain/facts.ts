@@ -1,5 +1,5 @@
 /** What a pass learnt about the world and what a step asks for in return. Both are data; a step does no I/O. */
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { ErrorInfo, MarkState, RunLimit } from './run.ts';
 
 /** Terminal statuses of a Step Functions execution. */
@@ -126,6 +126,8 @@ export interface LimitFact {
   readonly status: 'open' | 'draining' | 'unavailable' | 'missing';
   /** Of an engine. */
   readonly stateMachineArn?: string;
+  /** JSON Schema of the params of its nodes, of an engine that has one. */
+  readonly paramsSchema?: JsonObject;
   /** It has no number of slots: whatever asks may start. */
   readonly isUnlimited: boolean;
   /** Slots that could be granted now. */

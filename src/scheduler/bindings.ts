@@ -1,5 +1,5 @@
 /** What the expressions of a pass may see: read from the store only where an expression names it, and once a pass. */
-import { type AttemptResult, evaluationKey, type Wanted } from '#domain/facts.ts';
+import { type AttemptResult, evaluationKey, type LimitFact, type Wanted } from '#domain/facts.ts';
 import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
 import { byteOf, isTerminal, statusOf } from '#domain/node-status.ts';
@@ -27,6 +27,8 @@ export interface EvaluationScope {
   readonly results: readonly AttemptResult[];
   /** Lists of maps that were decided in this pass and are not stored yet, by their keys. */
   readonly lists?: ReadonlyMap<string, readonly Json[]>;
+  /** Limits that were read for the decision, by name. */
+  readonly limits?: ReadonlyMap<string, LimitFact>;
 }
 
 /** What a template may read. */

@@ -249,7 +249,7 @@ async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<D
     if (left <= 0) isClosed = true;
     else {
       const { lists } = result;
-      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists };
+      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists, limits };
       const values = await evaluateWanted(deps, scope, result.wanted, left);
       for (const [key, value] of values) evaluations.set(key, value);
       isClosed = values.size < result.wanted.length;

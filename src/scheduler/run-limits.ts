@@ -42,12 +42,16 @@ function toLimitFact(limit: LimitRecord | undefined, name: string, run: RunRecor
   };
 }
 
-function engineOf({ engine }: LimitRecord, name: string, now: number): Pick<LimitFact, 'status' | 'stateMachineArn'> {
+function engineOf(
+  { engine }: LimitRecord,
+  name: string,
+  now: number,
+): Pick<LimitFact, 'status' | 'stateMachineArn' | 'paramsSchema'> {
   if (parseLimitName(name).kind !== 'engine') return { status: 'open' };
   if (!engine) return { status: 'missing' };
-  const { stateMachineArn } = engine;
+  const { stateMachineArn, paramsSchema } = engine;
   const { status } = engineStatus(engine, now);
-  if (status === 'Available') return { status: 'open', stateMachineArn };
+  if (status === 'Available') return { status: 'open', stateMachineArn, ...(paramsSchema && { paramsSchema }) };
   return { status: status === 'Draining' ? 'draining' : 'unavailable', stateMachineArn };
 }
 

@@ -18,14 +18,14 @@ const ADVICE = 'a function that is wrapped by millrace/function takes more with 
  * @throws OutputUnavailable
  */
 export async function completeParams(
-  deps: Pick<PassDeps, 'payloads' | 'limits' | 'engines'>,
+  deps: Pick<PassDeps, 'payloads'>,
   binder: Binder,
   scope: EvaluationScope,
   wanted: Wanted,
   answer: Evaluation & { ok: true },
 ): Promise<Evaluation> {
   const node = scope.pipeline.nodes[wanted.node] as CompiledNode;
-  const misfit = await checkStart(deps, binder, scope, wanted, answer.value);
+  const misfit = checkStart(scope, wanted, answer.value);
   if (misfit) return { ok: false, error: misfit };
   const params = await withPayload(binder, node, wanted, answer.value as JsonObject);
   const bytesOf = (value: Json) => Buffer.byteLength(executionInput(scope, node, wanted, value));
