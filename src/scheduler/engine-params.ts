@@ -30,7 +30,7 @@ export function checkStart(
  * Checks evaluated parameters. A misfit is never tried again: the same parameters would not fit the next time.
  * @param name of the engine
  */
-export function checkParams(name: string, schema: JsonObject, params: Json): ErrorInfo | undefined {
+function checkParams(name: string, schema: JsonObject, params: Json): ErrorInfo | undefined {
   const errors = checkInput(schema, params, 'what the parameters come to');
   if (errors.length === 0) return undefined;
   const told = errors.slice(0, MAX_TOLD).map(({ path, message }) => `params${path}: ${message}`);
