@@ -205,8 +205,9 @@ function resumeMap(making: Making, source: Source, node: CompiledNode): NodeCode
     ...(done.length > next && { ahead: done.slice(next) }),
   };
   making.maps.push(map);
+  decide(making, node.index, 'm');
   takeItems(making, source, { before: index, after: node.index }, items, isDone);
-  return decide(making, node.index, 'm');
+  return 'm';
 }
 
 function firstGap(done: readonly number[]): number {

@@ -23,9 +23,11 @@ export interface NewRun {
   readonly beginning?: Pick<Beginning, 'nodes' | 'maps' | 'branches' | 'marks'> | undefined;
 }
 
-/** The record of a new run, under a new nonce. */
-export function toNewRun(deps: PassDeps, what: NewRun): RunRecord {
-  const now = deps.clock.now();
+/**
+ * The record of a new run, under a new nonce.
+ * @param now when it is made (ms since the epoch)
+ */
+export function toNewRun(deps: PassDeps, what: NewRun, now: number): RunRecord {
   const { pipeline, beginning } = what;
   const { retainDays } = pipeline.definition;
   return {

@@ -109,7 +109,7 @@ async function startAgain(deps: PassDeps, request: RerunRequest, again: Again): 
   // Of a run whose own output could not be evaluated, that alone is left to do.
   if (!beginning.hasOpenNodes && given.length === 0 && !before.error) return { kind: 'nothingToRun' };
   const trigger = { ...sameInstant(before), type: 'rerun' as const, runId: before.id, ...(by !== undefined && { by }) };
-  const run = toNewRun(deps, { id, pipeline, inputHash, trigger, tags: before.tags, beginning });
+  const run = toNewRun(deps, { id, pipeline, inputHash, trigger, tags: before.tags, beginning }, now);
   await deps.runs.putValue(run, INPUT_KEY, input);
   for (const { mark, text } of given) if (mark.output !== undefined) await deps.runs.putValue(run, mark.output, text);
   return (await copyBeginning(deps, run, beginning, before)) ?? placeRun(deps, run);

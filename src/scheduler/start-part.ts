@@ -24,13 +24,16 @@ export interface PartRequest extends StartRequest {
 export function startPart(deps: PassDeps, request: PartRequest): Promise<StartOutcome | EarlierRefusal> {
   const { input = {}, only, reuse } = request;
   const asked = { input, only: only ? [...new Set(only)].sort() : null, reuse: reuse ?? null };
-  return startWith<EarlierRefusal>(deps, request, hashInput(asked), (pipeline) => begin(deps, request, pipeline));
+  return startWith<EarlierRefusal>(deps, request, hashInput(asked), (pipeline, now) =>
+    begin(deps, request, pipeline, now),
+  );
 }
 
 async function begin(
   deps: PassDeps,
   { only, reuse }: PartRequest,
   pipeline: CompiledPipeline,
+  now: number,
 ): Promise<Begun<EarlierRefusal> | EarlierRefusal> {
   const unknown = unknownIds(pipeline, only ?? []);
   if (unknown.length > 0) return { kind: 'unknownNodes', ids: unknown, pipeline };
@@ -42,7 +45,7 @@ async function begin(
     from: chosen ?? 'failed',
     only: chosen,
     earlier: earlier && (await readEarlier(deps, earlier)),
-    now: deps.clock.now(),
+    now,
   });
   if (!beginning.hasOpenNodes) return { kind: 'nothingToRun' };
   return { beginning, store: (run) => copyBeginning(deps, run, beginning, earlier) };

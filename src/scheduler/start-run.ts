@@ -63,13 +63,13 @@ export function startRun(deps: PassDeps, request: StartRequest): Promise<StartOu
 /**
  * Starts a run with a beginning of its own.
  * @param inputHash tells a repeated request from another one under the same key
- * @param begin asked once it is known that the run has to be made
+ * @param begin asked once it is known that the run has to be made, and when that is (ms since the epoch)
  */
 export async function startWith<R extends Refusal>(
   deps: PassDeps,
   request: StartRequest,
   inputHash: string,
-  begin: (pipeline: CompiledPipeline) => Promise<Begun<R> | R>,
+  begin: (pipeline: CompiledPipeline, now: number) => Promise<Begun<R> | R>,
 ): Promise<StartOutcome | R> {
   if (request.cause?.kind === 'key' && !isIdempotencyKey(request.cause.key)) return { kind: 'invalidKey' };
   const head = await deps.pipelines.readHead(request.pipeline);
@@ -83,9 +83,11 @@ export async function startWith<R extends Refusal>(
   if (before) return foundBefore(deps, before, inputHash);
   const errors = inputErrors(pipeline, input);
   if (errors.length > 0) return { kind: 'invalidInput', errors };
-  const begun = await begin(pipeline);
+  const now = deps.clock.now();
+  const begun = await begin(pipeline, now);
   if ('kind' in begun) return begun;
-  const run = toNewRun(deps, { id, pipeline, inputHash, tags, trigger, child, beginning: begun.beginning });
+  const { beginning } = begun;
+  const run = toNewRun(deps, { id, pipeline, inputHash, tags, trigger, child, beginning }, now);
   await deps.runs.putValue(run, INPUT_KEY, canonicalJson(input));
   return (await begun.store?.(run)) ?? placeRun(deps, run);
 }
