@@ -9,7 +9,7 @@ import {
   unheardHolders,
   type WaitingRun,
 } from '#domain/limit.ts';
-import type { RunRecord } from '#domain/run.ts';
+import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { limitReport } from '#domain/run-limits.ts';
 import type { WaitingPlace } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
@@ -118,12 +118,14 @@ async function ringWaiting(deps: PassDeps, limit: LimitRecord): Promise<boolean>
   let isAnyLeft = false;
   let page = await deps.limits.listWaiting(limit.name, RING_PAGE);
   while (page.length > 0) {
-    isAnyLeft = true;
-    await serve(
+    const over = await serve(
       deps,
       page.map(({ run }) => run),
       limit.name,
     );
+    // A pass that slept may put the row of a run that is over, and nobody else would take it away.
+    for (const row of page) if (over.has(row.run)) await deps.limits.removeWaiting(row);
+    isAnyLeft ||= page.some(({ run }) => !over.has(run));
     const last = page.at(-1);
     page = page.length < RING_PAGE || !last ? [] : await deps.limits.listWaiting(limit.name, RING_PAGE, last);
   }
@@ -150,11 +152,19 @@ function isOther(limit: LimitRecord, told: LimitRecord): boolean {
 /**
  * Lets runs see what has changed. The first of them are passed over here and now, the others are rung: should every ring
  * be lost, each look at the limit still serves some.
+ * @returns those of them that are over, or are no more
  */
-async function serve(deps: PassDeps, runs: readonly string[], limit: string): Promise<void> {
+async function serve(deps: PassDeps, runs: readonly string[], limit: string): Promise<ReadonlySet<string>> {
+  const over = new Set<string>();
   const rest = runs.slice(PASSES_OF_A_LOOK);
   if (rest.length > 0) await deps.inbox.ringAll(rest.map((id) => ({ kind: 'run', id })));
-  await pMap(runs.slice(0, PASSES_OF_A_LOOK), (run) => runPass(deps, run, { limits: [limit] }), {
-    concurrency: PARALLEL_PASSES,
-  });
+  await pMap(
+    runs.slice(0, PASSES_OF_A_LOOK),
+    async (id) => {
+      const outcome = await runPass(deps, id, { limits: [limit] });
+      if (outcome.kind === 'missing' || (outcome.kind === 'done' && isRunOver(outcome.run.state))) over.add(id);
+    },
+    { concurrency: PARALLEL_PASSES },
+  );
+  return over;
 }

@@ -43,10 +43,12 @@ export interface ReferenceNode {
   /** It has a cache whose key cannot be had. */
   readonly hasBadKey?: boolean;
   /**
-   * What became of it before its first attempt, since the time came for it: its output was remembered, or it waited too
+   * What became of it before an attempt, since the time came for it: its output was remembered, or it waited too
    * long for an engine. Both depend on when things happen, so whoever asks has to say.
    */
   readonly fate?: 'cached' | 'queueTimeout';
+  /** How many attempts it had made before it waited too long for another one. @default 0 */
+  readonly attemptsBefore?: number;
 }
 
 /** What a node comes to. */
@@ -140,7 +142,7 @@ function kindOfEdge(from: ReferenceNode, to: ReferenceNode, settled: Settled): K
 function outcomeOf(node: ReferenceNode, verdict: Verdict): ReferenceNodeOutcome {
   if (verdict === 'skip') return { state: 'SKIPPED', attempts: 0 };
   if (verdict === 'fail') return { state: 'UPSTREAM_FAILED', attempts: 0 };
-  if (node.fate === 'queueTimeout') return { state: 'TIMED_OUT', attempts: 0 };
+  if (node.fate === 'queueTimeout') return { state: 'TIMED_OUT', attempts: attemptsBeforeWait(node) };
   if (node.when === 'false') return { state: 'SKIPPED', attempts: 0 };
   if (node.when === 'error') return { state: 'FAILED', attempts: 0 };
   if (node.map) return mapOutcome(node, node.map);
@@ -148,6 +150,12 @@ function outcomeOf(node: ReferenceNode, verdict: Verdict): ReferenceNodeOutcome 
   if (node.fate === 'cached') return { state: 'SUCCEEDED', attempts: 0 };
   const { state, attempts } = tries(node, node.outcomes);
   return { state: state === 'SUCCEEDED' && node.branch === 'error' ? 'FAILED' : state, attempts };
+}
+
+/** As many as it made, unless it had none left to wait for. */
+function attemptsBeforeWait(node: ReferenceNode): number {
+  const { attemptsBefore = 0 } = node;
+  return attemptsBefore < tries(node, node.outcomes).attempts ? attemptsBefore : Number.NaN;
 }
 
 function mapOutcome(node: ReferenceNode, map: NonNullable<ReferenceNode['map']>): ReferenceNodeOutcome {

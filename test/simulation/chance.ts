@@ -2,6 +2,7 @@
  * What time alone decides of a run: whether a node waited too long for its engine, whether an output was known when it
  * was asked for, how the runs that it started ended. The reference is told what happened; here is checked that it may.
  */
+import { type NodeCode, statusOf } from '#domain/node-status.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
 import type { Outcome } from '../reference/outcome.ts';
 import { require } from './invariant-error.ts';
@@ -42,11 +43,18 @@ function isQuiet({ faults, order, outage }: Plan): boolean {
   return faults.length === 0 && !order && !outage;
 }
 
-/** What became of a node before its first attempt. */
+/** What became of a node before an attempt of it. */
 export function fateOf({ run, indexOf }: PlayedRun, place: number): 'cached' | 'queueTimeout' | undefined {
   const letter = run.nodes[indexOf(place)];
   if (letter === 'C') return 'cached';
   return letter === 'Q' ? 'queueTimeout' : undefined;
+}
+
+/** Attempts that a node had begun. */
+export function attemptsBegun({ decisions, indexOf }: PlayedRun, place: number): number {
+  const index = indexOf(place);
+  const begun = decisions.filter(({ to, nodes, items }) => to === 'r' && nodes.includes(index) && !items);
+  return Math.max(0, ...begun.map(({ attempt }) => attempt));
 }
 
 /** Items of a map whose output was known. */
@@ -108,8 +116,11 @@ function checkWait({ world, plan, run, nodes, decisions, indexOf }: PlayedRun, p
     return;
   }
   const ofNode = decisions.filter((decision) => decision.nodes.includes(index) && !decision.items);
-  const since = ofNode.find(({ to }) => 'qyn'.includes(to))?.at;
-  const until = ofNode.find(({ to }) => !'qyn'.includes(to))?.at ?? 0;
+  // An attempt that follows another one may have to wait too: the last time that it did is what its end is about.
+  const end = ofNode.findLastIndex(({ to }, at) => !isQueued(to) && isQueued(ofNode[at - 1]?.to));
+  const began = ofNode.findLastIndex(({ to }, at) => at < end && isQueued(to) && !isQueued(ofNode[at - 1]?.to));
+  const since = ofNode[began]?.at;
+  const until = ofNode[end]?.at ?? 0;
   if (since === undefined) {
     require(world, !isOut, () => `n${place} waited too long, and was never QUEUED`);
     return;
@@ -126,6 +137,10 @@ function checkWait({ world, plan, run, nodes, decisions, indexOf }: PlayedRun, p
   require(world, !isQuiet(plan) || waitedMs <= most || isAnyPaused(decisions), () => {
     return `n${place} waited ${waitedMs} ms, its limit is ${queueTimeoutSeconds} s`;
   });
+}
+
+function isQueued(code: NodeCode | 'run' | undefined): boolean {
+  return code !== undefined && code !== 'run' && statusOf(code).state === 'QUEUED';
 }
 
 function isAnyPaused(decisions: readonly Decision[]): boolean {

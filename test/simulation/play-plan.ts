@@ -8,7 +8,16 @@ import {
   type ReferenceOutcome,
   referenceOutcome,
 } from '../reference/outcome.ts';
-import { cachedItems, checkFates, childOutcomes, fateOf, type PlayedRun, playedRun, rootsIn } from './chance.ts';
+import {
+  attemptsBegun,
+  cachedItems,
+  checkFates,
+  childOutcomes,
+  fateOf,
+  type PlayedRun,
+  playedRun,
+  rootsIn,
+} from './chance.ts';
 import { require } from './invariant-error.ts';
 import { mostTicks } from './most-ticks.ts';
 import { attemptOf, type Plan, type PlannedAttempt, type PlannedNode, playedBy, toFaults, toScenario } from './plan.ts';
@@ -34,7 +43,7 @@ function referenceOfRun(played: PlayedRun): ReferenceOutcome {
     nodes.map((node, place) => {
       const known = toReferenceNode(node, place, shift);
       const fate = fateOf(played, place);
-      const told = { ...known, ...(fate && { fate }) };
+      const told = { ...known, ...(fate && { fate, attemptsBefore: attemptsBegun(played, place) }) };
       if (node.map && known.map)
         return { ...told, map: { ...known.map, ...toldItems(played, node, place, known.map.items) } };
       return node.child === undefined ? told : { ...told, outcomes: orSuccess(childOutcomes(played, place)) };

@@ -160,7 +160,8 @@ export class World {
       commitHead: async (head, expectedVersion) => {
         const outcome = await inner.commitHead(head, expectedVersion);
         const { name, revision } = head;
-        if (outcome === 'committed') this.trace.heads.push({ name, revision, at: this.now });
+        const isNew = !this.trace.heads.some((one) => one.name === name && one.revision === revision);
+        if (outcome === 'committed' && isNew) this.trace.heads.push({ name, revision, at: this.now });
         return outcome;
       },
     };
