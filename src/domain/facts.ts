@@ -161,6 +161,8 @@ export interface Facts {
   readonly limits?: ReadonlyMap<string, LimitFact>;
   /** Limits whose rows were brought up to date since the last commit, by name. */
   readonly told?: ReadonlyMap<string, LimitTold>;
+  /** The run waits for its turn behind runs above it, which cannot end before it has. */
+  readonly isSelfDeadlocked?: boolean;
 }
 
 /** What a pass has to do after its commit. Each is idempotent. */

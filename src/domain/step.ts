@@ -149,9 +149,23 @@ function awaitTurn(draft: Draft, slots: Slots, fact: LimitFact): void {
     draft.stop = { kind: 'overlap', at: draft.now };
     return;
   }
+  if (draft.facts.isSelfDeadlocked) {
+    failSelfDeadlocked(draft);
+    return;
+  }
   wantSlots(slots, 1, 0);
   if (draft.reason !== 'ActiveRunsLimit') draft.changed = true;
   draft.reason = 'ActiveRunsLimit';
+}
+
+/** Ends a run that could only begin once it had ended (C107). */
+function failSelfDeadlocked(draft: Draft): void {
+  const message = `runs above this one hold every slot for active runs of ${draft.before.pipeline}, and wait for it`;
+  draft.error = { name: 'Millrace.SelfDeadlock', message };
+  for (const node of draft.pipeline.nodes) {
+    if (statusOf(draft.nodes[node.index] as number).standing === 'open') decideNode(draft, node.index, 'A');
+  }
+  decideRun(draft, 'FAILED', 'SelfDeadlock');
 }
 
 /**
@@ -211,7 +225,7 @@ function takeBackStarts(draft: Draft, stop: StopOrder): void {
 
 /** Closes the run once nothing of it is open. Gives its output, where it has one. */
 function finish(draft: Draft): Json | undefined {
-  if (!isSettled(draft)) return undefined;
+  if (isRunOver(draft.state) || !isSettled(draft)) return undefined;
   if (draft.stop?.kind === 'timeout') {
     decideRun(draft, 'TIMED_OUT', 'TimedOut');
   } else if (draft.pipeline.nodes.some((node) => isBadForRun(draft, node))) {

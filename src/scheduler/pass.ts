@@ -319,7 +319,7 @@ async function carryOut(
     answers: isUnsettled ? answers : [],
     results: asked,
     ...(owes && { announced: true }),
-    ...(telling && { limits: telling.limits, told: telling.told }),
+    ...(telling && { limits: telling.limits, told: telling.told, isSelfDeadlocked: telling.isSelfDeadlocked }),
   };
 }
 

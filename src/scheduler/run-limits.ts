@@ -7,6 +7,7 @@ import type { RunLimit, RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitReport, owesLimit, owesRow, waitingRow } from '#domain/run-limits.ts';
 import type { PassDeps } from './deps.ts';
 import { runLimitPass } from './limit-pass.ts';
+import { isSelfDeadlocked } from './self-deadlock.ts';
 
 const PARALLEL_LIMITS = 5;
 
@@ -63,6 +64,8 @@ export interface Telling {
   readonly matters: boolean;
   /** Runs that hold what this one wants, and that its pipeline says to stop for it. */
   readonly inTheWay: readonly string[];
+  /** It waits for its turn behind runs that wait for it. */
+  readonly isSelfDeadlocked: boolean;
 }
 
 /**
@@ -80,6 +83,7 @@ export async function tellLimits(
   const told = new Map<string, LimitTold>();
   let matters = false;
   let inTheWay: readonly string[] = [];
+  let isDeadlocked = false;
   // One after the other: they are taken in one order, and few.
   for (const entry of owed) {
     const isRowOwed = owesRow(entry);
@@ -95,17 +99,13 @@ export async function tellLimits(
     limits.set(entry.limit, fact);
     // Slots that come back one after the other need not be noted one by one; once none comes any more, it is noted.
     matters ||= isRowOwed || outcome?.hasChanged !== true || (fact.granted ?? 0) > entry.taken;
-    if (
-      isOwn &&
-      limit &&
-      entry.waiting &&
-      (fact.granted ?? 0) <= entry.taken &&
-      pipeline.onOverlap === 'cancelRunning'
-    ) {
+    if (!isOwn || !limit || !entry.waiting || (fact.granted ?? 0) > entry.taken) continue;
+    isDeadlocked = await isSelfDeadlocked(deps, run, limit);
+    if (pipeline.onOverlap === 'cancelRunning' && !isDeadlocked) {
       inTheWay = limit.holders.filter(({ run: id }) => id !== run.id).map(({ run: id }) => id);
     }
   }
-  return { limits, told, matters, inTheWay };
+  return { limits, told, matters, inTheWay, isSelfDeadlocked: isDeadlocked };
 }
 
 function keptRow({ row }: RunLimit): LimitTold {
