@@ -55,7 +55,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a run is not due for its attempts in flight',
     file: DUE,
-    from: '    for (const flight of draft.flights.values()) least = Math.min(least, flightDueAt(draft.pipeline, flight));\n',
+    from: '      least = Math.min(least, flightDueAt(draft.pipeline, flight));\n',
     to: '',
   },
   {
@@ -67,8 +67,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a run that is over leaves the index before its end is published',
     file: STEP,
-    from: '  const dueAt = decideDueAt(draft, owes);',
-    to: '  const dueAt = isRunOver(draft.state) ? undefined : decideDueAt(draft, owes);',
+    from: '  const dueAt = decideDueAt(',
+    to: '  const dueAt = isRunOver(draft.state) ? undefined : decideDueAt(',
   },
   {
     name: 'a start is not fenced',
@@ -103,8 +103,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a stop leaves alone what waits for its next attempt',
     file: STEP,
-    from: "    if (flight.phase === 'retry') {\n      endFlight(draft, flight);",
-    to: "    if (flight.phase === 'retry') {\n      continue;",
+    from: '    if (!isUnderWay(flight)) {\n      endFlight(draft, flight);',
+    to: '    if (!isUnderWay(flight)) {\n      continue;',
   },
   {
     name: 'starts of the step that stops are not taken back',
@@ -163,8 +163,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the end of an attempt that is over counts for the next',
     file: ATTEMPTS,
-    from: "return flight?.attempt === key.attempt && flight.phase !== 'retry' ? flight : undefined;",
-    to: "return flight?.phase !== 'retry' ? flight : undefined;",
+    from: 'return flight?.attempt === key.attempt && isUnderWay(flight) ? flight : undefined;',
+    to: 'return flight && isUnderWay(flight) ? flight : undefined;',
   },
   {
     name: "another run's executions count as this one's",
@@ -205,8 +205,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a paused run starts what is ready',
     file: STARTS,
-    from: '    if (isPaused) continue;\n',
-    to: '',
+    from: 'if (isPaused || work.advanced.has(index)) continue;',
+    to: 'if (work.advanced.has(index)) continue;',
   },
   {
     name: 'a start that is asked for again evaluates its parameters at another time',
@@ -233,10 +233,10 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '  let used = 1;\n  if (draft.nodes',
   },
   {
-    name: 'a run is not due for a map that has no engine any more',
-    file: DUE,
-    from: '    if (waitsForEngine(draft)) least',
-    to: "    if (draft.nodes.includes(byteOf('n'))) least",
+    name: 'a run that waits has no row beside its limit',
+    file: 'src/scheduler/run-limits.ts',
+    from: '  await deps.limits.putWaiting(row);\n',
+    to: '',
   },
   {
     name: 'an edge that a branch did not choose counts as a success',
