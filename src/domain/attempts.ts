@@ -15,6 +15,8 @@ import { stopCode } from './stop-code.ts';
 
 /** Beyond P: how long a start that was never confirmed may still come to light (DESIGN, "Fence"). */
 const FENCE_MARGIN_MS = 5_000;
+/** Looks that find an execution running though it was told to stop, before it is given up after its grace. */
+const ANSWERED_STOPS = 3;
 /** Clocks of two invocations differ by less than this. */
 const CLOCK_SKEW_MS = 2_000;
 /** How long a confirmed execution may be absent before it counts as lost, at least. */
@@ -219,7 +221,9 @@ export function applyObservation(draft: Draft, observation: Observation): void {
 }
 
 function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): void {
-  if (flight.ending && draft.readAt - flight.since > draft.options.stopGraceMs) {
+  // Only answered looks count, each of which came after a stop of its own: after an outage the first one tells nothing.
+  const isDeaf = flight.polls >= ANSWERED_STOPS && draft.readAt - flight.since > draft.options.stopGraceMs;
+  if (flight.ending && isDeaf) {
     concludeEnding(draft, flight, flight.ending, unstoppable(draft, flight));
     return;
   }
@@ -231,7 +235,7 @@ function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): vo
     // A pass may have started it long after the commit, and died before it told: its time runs from the start itself.
     // Two clocks are compared here: one that is ahead must not move the start into the future (C100).
     ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, Math.min(startedAt, draft.readAt)) }),
-    polls: flight.ending ? flight.polls : flight.polls + 1,
+    polls: flight.polls + 1,
     pollAt: nextPollAt(draft.now, flight.ending ? 0 : flight.polls + 1, draft.options),
   });
 }
@@ -309,6 +313,7 @@ export function orderEnd(draft: Draft, flight: Flight, ending: EndReason, error?
     phase: 'stopping',
     ending,
     since: draft.now,
+    polls: 0,
     pollAt: nextPollAt(draft.now, 0, draft.options),
     ...(error && { error: cutError(error) }),
   });
