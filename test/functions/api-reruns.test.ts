@@ -1,6 +1,7 @@
 /** Runs started again and in part, over HTTP. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#domain/json.ts';
+import { withChildRuns } from '#scheduler/child-runs.ts';
 import { type Api, createApi } from './api-client.ts';
 import type { Behaviour } from './installation.ts';
 
@@ -253,6 +254,24 @@ describe('POST /v1/runs/{runId}/rerun', () => {
         { a: 'SUCCEEDED', b: state, j },
       ]);
     }
+  });
+
+  it('takes over what the scheduler decided itself, and nodes of other pipelines', async () => {
+    const { api, begun } = createScripted({ bad: new Set() });
+    Object.assign(api.deps, withChildRuns({ ...api.deps }));
+    await api.put({ name: 'below', nodes: [node('x')], output: "{% 'from below' %}" });
+    const pass = node('pass', [], { engine: 'pass', params: { output: { n: 1 } } });
+    const child = node('child', ['pass'], { engine: 'pipeline', params: { pipeline: 'below' } });
+    await api.put({ name: 'above', nodes: [pass, child, node('last', ['child'])] });
+    const first = await start(api, 'above');
+    expect(first.state).toBe('SUCCEEDED');
+    begun.length = 0;
+    const again = await rerun(api, first.id, { from: ['last'], revision: 'original' });
+    expect([again.state, begun]).toEqual(['SUCCEEDED', ['last']]);
+    expect(await nodesOf(api, again.id)).toMatchObject({
+      pass: { output: { n: 1 }, reusedFrom: first.id },
+      child: { output: 'from below', reusedFrom: first.id },
+    });
   });
 
   it('answers plainly where nothing is left to run', async () => {
