@@ -31,7 +31,7 @@ export function toHeader(run: RunRecord): RunHeader {
 
 /** Writes the header, rings the parent or the backfill that waits for the run, and publishes what happened since the last announcement. */
 export async function announce(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): Promise<void> {
-  if (run.announced.state !== run.state) await deps.runs.putHeader(toHeader(run));
+  if (run.announced.state !== run.state && !run.deleted) await deps.runs.putHeader(toHeader(run));
   await ringParent(deps, run);
   if (run.trigger.backfill !== undefined && isRunOver(run.state)) {
     await deps.inbox.ringThing({ kind: 'pipeline', id: run.pipeline });

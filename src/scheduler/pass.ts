@@ -302,6 +302,7 @@ async function carryOut(
   tally.stopped += stops.length;
   const answers = starts.length > 0 ? await startExecutions(deps, reading, starts, decided.evaluations) : [];
   await pMap(stops, (flight) => stopExecution(deps, run, flight), { concurrency: PARALLEL_CALLS });
+  if (run.deleted && !before.deleted) await deps.runs.removeHeader(run);
   await ring(deps, run, before, again);
   const owes = run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline)) && isOwn(pipeline, run, before);
   if (owes) await announce(deps, pipeline, run);

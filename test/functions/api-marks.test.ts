@@ -203,6 +203,7 @@ describe('DELETE /v1/runs/{runId}', () => {
     expect((await api.get(run)).body.state).toBe('RUNNING');
     expect((await api.call('DELETE', `${run}?force=true`)).status).toBe(204);
     expect((await api.get(run)).status).toBe(404);
+    expect((await api.get('/v1/runs')).body.items).toEqual([]);
     await api.settle();
     await api.tick(id, 60_000);
     expect(await api.deps.runs.readRun(id)).toBeUndefined();
