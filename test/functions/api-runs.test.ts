@@ -62,7 +62,8 @@ describe('POST /v1/pipelines/{name}/runs', () => {
       [{ tags: { 'a:b': 'c' } }, 'tags["a:b"]'],
       [{ tags: { a: 1 } }, 'tags.a'],
       [[1, 2], ''],
-      [{ only: ['x'] }, 'only'],
+      [{ only: 'x' }, 'only'],
+      [{ reuse: 'x' }, 'reuse'],
     ];
     for (const [body, path] of bodies) {
       const answer = await post(RUNS, body);
