@@ -4,6 +4,7 @@ import type { CompiledNode } from './graph.ts';
 import { toIsoTime } from './iso-time.ts';
 import { type NodeState, statusOf } from './node-status.ts';
 import type { AttemptStory, NodeStory } from './node-story.ts';
+import { type AttemptReport, type ReportView, viewReport } from './report.ts';
 import type { ErrorInfo, Flight } from './run.ts';
 import { type ExecutionPlace, executionOf, type RunScope } from './run-scope.ts';
 
@@ -34,6 +35,8 @@ export interface AttemptView extends ExecutionPlace {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly error?: ErrorInfo;
+  /** What its code last said, while it is under way. */
+  readonly report?: ReportView;
   /** Who ended it by hand, or answered it, and what they said about it. */
   readonly by?: string;
   readonly note?: string;
@@ -46,6 +49,8 @@ export interface AttemptSources {
   readonly item?: number | undefined;
   readonly story: NodeStory;
   readonly flight?: Flight | undefined;
+  /** What the attempt under way last said. */
+  readonly report?: AttemptReport | undefined;
   /** Of this node or item. */
   readonly results: readonly AttemptResult[];
 }
@@ -61,7 +66,7 @@ export function viewAttempt(
   scope: RunScope,
   node: CompiledNode,
   story: AttemptStory,
-  { item, flight }: Pick<AttemptSources, 'item' | 'flight'>,
+  { item, flight, report }: Pick<AttemptSources, 'item' | 'flight' | 'report'>,
   result: AttemptResult | undefined,
 ): AttemptView {
   const state = stateOf(story, result);
@@ -78,6 +83,7 @@ export function viewAttempt(
     ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
     ...(endedAt !== undefined && { endedAt: toIsoTime(endedAt) }),
     ...(error && { error }),
+    ...(report && flight?.attempt === attempt && { report: viewReport(report) }),
     ...askedOf(story),
     ignored: isIgnored ? [toIgnored(result)] : [],
   };

@@ -1,8 +1,9 @@
 /** Everything of a run that is unfinished: why, since when, and what would move it (DESIGN, "No silent waiting"). */
 import { approvalMover } from './asked-view.ts';
-import { deadlineOf } from './due.ts';
+import { deadlineOf, silentAt } from './due.ts';
 import type { AttemptResult } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
+import { withHeard } from './heard.ts';
 import { toIsoTime } from './iso-time.ts';
 import { holdOfMap, type MapView, tallyMap, viewMap } from './map-view.ts';
 import { listInWords } from './names-in-words.ts';
@@ -10,6 +11,7 @@ import { explainNode, openUpstreams } from './node-reason.ts';
 import { byteOf, type NodeState, statusOf } from './node-status.ts';
 import type { NodeStory } from './node-story.ts';
 import type { Reason } from './reasons.ts';
+import { type AttemptReport, type ReportView, viewReport } from './report.ts';
 import { type Flight, isUnderWay, type MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
 import { executionOf, type RunScope } from './run-scope.ts';
@@ -45,6 +47,8 @@ export interface UnfinishedNode {
   readonly deadline?: string;
   /** The items of a map that has its list. */
   readonly map?: MapView;
+  /** What the code of its attempt under way last said. */
+  readonly report?: ReportView;
 }
 
 /** The unfinished nodes, in the order of the definition, each with its place there. */
@@ -61,14 +65,19 @@ export function listUnfinished({ run, pipeline }: RunScope): { readonly node: Co
 export function explainUnfinished(
   scope: RunScope,
   node: CompiledNode,
-  known: { readonly story: NodeStory; readonly lastResult?: AttemptResult | undefined },
+  known: {
+    readonly story: NodeStory;
+    readonly lastResult?: AttemptResult | undefined;
+    /** What its attempt under way last said. */
+    readonly report?: AttemptReport | undefined;
+  },
 ): UnfinishedNode {
-  const { story, lastResult } = known;
+  const { story, lastResult, report } = known;
   const { flights, maps } = indexRun(scope.run);
   const flight = flights.get(node.index);
   const map = maps.get(node.index);
   const error = flight && !isUnderWay(flight) ? (story.error ?? lastResult?.error) : undefined;
-  const { reason, message } = explainNode(scope, node, { story, flight, error });
+  const { reason, message } = explainNode(scope, node, { story, flight, error, report });
   const byte = scope.run.nodes.charCodeAt(node.index);
   return {
     id: node.id,
@@ -76,7 +85,10 @@ export function explainUnfinished(
     reason,
     message,
     since: toIsoTime(flight?.ending ? flight.since : story.since),
-    ...(map ? { ...mapMover(scope, node, map), map: viewMap(scope, map, story) } : moverOf(scope, node, flight, byte)),
+    ...(map
+      ? { ...mapMover(scope, node, map), map: viewMap(scope, map, story) }
+      : moverOf(scope, node, flight && withHeard(flight, report?.at), byte)),
+    ...(report && { report: viewReport(report) }),
   };
 }
 
@@ -140,8 +152,10 @@ function executionMover(scope: RunScope, node: CompiledNode, flight: Flight): Mo
       ...place,
     };
   }
-  const time = deadlineOf(scope.pipeline, flight);
+  const time = Math.min(deadlineOf(scope.pipeline, flight), silentAt(scope.pipeline, flight));
   if (!Number.isFinite(time)) return { movedBy: 'The end of its execution.', ...place };
   const deadline = toIsoTime(time);
-  return { movedBy: `The end of its execution, or its deadline at ${deadline}.`, ...place, deadline };
+  const unless =
+    time < deadlineOf(scope.pipeline, flight) ? `, a report, or the time for that at` : `, or its deadline at`;
+  return { movedBy: `The end of its execution${unless} ${deadline}.`, ...place, deadline };
 }

@@ -5,13 +5,7 @@
 import { orderEnd } from './attempts.ts';
 import { type Draft, flightKey, isFlightOf, putFlight } from './draft.ts';
 import { silentAt } from './due.ts';
-import type { Flight } from './run.ts';
-
-/** A flight with what was heard of its attempt (ms since the epoch); the flight itself where that is nothing new. */
-export function withHeard(flight: Flight, at: number | undefined): Flight {
-  const known = Math.max(flight.since, flight.heardAt ?? 0);
-  return at === undefined || at <= known ? flight : { ...flight, heardAt: at };
-}
+import { withHeard } from './heard.ts';
 
 /**
  * Applies what was heard of attempts, and orders the end of those that are silent. A look has to show that one still runs: its

@@ -61,7 +61,7 @@ export function viewItem(
         code,
         state: itemState(scope, map, item, story),
         errorOf: (told) => (isFailure ? (told ?? story.error) : undefined),
-        explain: (error) => explainItem(scope, node, map, { story, flight, error }),
+        explain: (error) => explainItem(scope, node, map, { story, flight, error, report: sources.report }),
       },
     ),
   };

@@ -1,14 +1,16 @@
 /** Why a node, or an item of a map, stands as it does: the reason for programs and the sentence for people. */
 import { endedWithMap, explainApproval, explainMark, markedMessage } from './asked-view.ts';
 import { choiceInWords, countUpstreams, notChosenInWords, viewBranch } from './branch-view.ts';
-import { deadlineOf } from './due.ts';
+import { deadlineOf, silentAt } from './due.ts';
 import type { CompiledNode } from './graph.ts';
+import { withHeard } from './heard.ts';
 import { toIsoTime } from './iso-time.ts';
 import { explainMap, holdOf } from './map-view.ts';
 import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
 import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
 import type { ItemStory, NodeStory } from './node-story.ts';
 import type { Explanation } from './reasons.ts';
+import { type AttemptReport, reportInWords } from './report.ts';
 import type { EndReason, ErrorInfo, Flight, MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
 import type { RunScope } from './run-scope.ts';
@@ -29,6 +31,8 @@ export interface NodeKnowledge {
   readonly flight?: Flight | undefined;
   /** The error of its last attempt, where it has one. */
   readonly error?: ErrorInfo | undefined;
+  /** What the attempt under way last said. */
+  readonly report?: AttemptReport | undefined;
 }
 
 /** Explains a node. */
@@ -77,7 +81,7 @@ function explainAttempts(scope: RunScope, node: CompiledNode, code: NodeCode, kn
   switch (state) {
     case 'RUNNING':
       return known.flight
-        ? explainFlight(scope, node, known.flight)
+        ? explainFlight(scope, node, known.flight, known.report)
         : { reason, message: `Attempt ${known.story.attempts.at(-1)?.attempt ?? 1} is under way.` };
     case 'RETRY_WAIT':
       return { reason, message: retryMessage(scope, node, known) };
@@ -138,7 +142,7 @@ function retryMessage({ run }: RunScope, node: CompiledNode, { flight, error }: 
   return `${failed}; attempt ${flight.attempt + 1} of ${node.retry.maxAttempts} starts at ${toIsoTime(flight.pollAt)}${paused}.`;
 }
 
-function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Explanation {
+function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight, report?: AttemptReport): Explanation {
   const attempt = `Attempt ${flight.attempt}`;
   if (flight.ending) {
     const why = ENDINGS[flight.ending];
@@ -156,11 +160,16 @@ function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Exp
       : 'it is being stopped';
     return { reason: 'Overdue', message: `${attempt} should have ended by ${toIsoTime(deadline)}; ${unseen}.` };
   }
+  const silent = silentAt(scope.pipeline, withHeard(flight, report?.at));
+  if (scope.now >= silent) {
+    const message = `${attempt} should have reported by ${toIsoTime(silent)}; it is looked at, and stopped where it still runs.`;
+    return { reason: 'Overdue', message };
+  }
   if (flight.throttled) {
     const message = `Step Functions did not take the start of attempt ${flight.attempt}; it is asked again at ${toIsoTime(flight.pollAt)}.`;
     return { reason: 'Throttled', message };
   }
-  if (!flight.confirmed && flight.phase === 'starting' && scope.now - flight.startedAt < STARTING_MS) {
+  if (!report && !flight.confirmed && flight.phase === 'starting' && scope.now - flight.startedAt < STARTING_MS) {
     return { reason: 'Starting', message: `${attempt} was started on engine ${inQuotes(node.engine)}.` };
   }
   if (isUnanswered(scope, flight)) {
@@ -170,7 +179,10 @@ function explainFlight(scope: RunScope, node: CompiledNode, flight: Flight): Exp
   const limit = Number.isFinite(deadline)
     ? `its time is over at ${toIsoTime(deadline)}`
     : `it may take ${node.timeoutMs / 1000} s`;
-  return { reason: 'Executing', message: `${attempt} runs on engine ${inQuotes(node.engine)}; ${limit}.` };
+  return {
+    reason: 'Executing',
+    message: `${attempt} runs on engine ${inQuotes(node.engine)}; ${limit}${reportInWords(report)}.`,
+  };
 }
 
 /** Whether looks at an attempt have been due for long: each that is answered puts the next one off. */

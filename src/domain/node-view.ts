@@ -6,7 +6,7 @@ import { type MapView, mapProgress, viewMap } from './map-view.ts';
 import { explainNode, upstreamFailure } from './node-reason.ts';
 import { type NodeCode, statusOf } from './node-status.ts';
 import type { NodeStory } from './node-story.ts';
-import type { ErrorInfo } from './run.ts';
+import type { ErrorInfo, MapState } from './run.ts';
 import { indexRun } from './run-index.ts';
 import type { RunScope } from './run-scope.ts';
 import { type ShownOutput, viewWork, type WorkSources, type WorkView } from './work-view.ts';
@@ -15,7 +15,7 @@ import { type ShownOutput, viewWork, type WorkSources, type WorkView } from './w
 export interface NodeView extends WorkView {
   readonly id: string;
   readonly engine: string;
-  /** 0 to 1; absent while nothing is known. Of a map, the share of its items that are over. */
+  /** 0 to 1; absent while nothing is known: what its code said. Of a map, the share of its items that are over. */
   readonly progress?: number;
   /** The items of a map that has its list. */
   readonly map?: MapView;
@@ -48,14 +48,23 @@ export function viewNode(scope: RunScope, node: CompiledNode, sources: NodeSourc
       {
         code,
         errorOf: (told) => errorOf(scope, node, code, told ?? story.error),
-        explain: (error) => explainNode(scope, node, { story, flight, error }),
+        explain: (error) => explainNode(scope, node, { story, flight, error, report: sources.report }),
       },
     ),
-    ...(map ? { progress: mapProgress(scope, map) } : isOver && { progress: 1 }),
+    ...progressOf(scope, map, isOver ? 1 : sources.report?.progress),
     ...(map && { ...(story.from === undefined && mapTimes(story)), map: viewMap(scope, map, story) }),
     ...(branch && { branch }),
     ...sources.mapOutput,
   };
+}
+
+function progressOf(
+  scope: RunScope,
+  map: MapState | undefined,
+  progress: number | undefined,
+): { readonly progress?: number } {
+  if (map) return { progress: mapProgress(scope, map) };
+  return progress === undefined ? {} : { progress };
 }
 
 /** A map begins when it gets its list. */

@@ -7,6 +7,7 @@ import { mapProgress } from './map-view.ts';
 import { countInWords, errorInWords, inQuotes, listInWords } from './names-in-words.ts';
 import { byteOf, isTerminal, type NodeState, statusOf } from './node-status.ts';
 import type { Explanation, Reason } from './reasons.ts';
+import type { AttemptReport } from './report.ts';
 import { type ErrorInfo, isRunOver, type RunRecord, type RunStateName, type RunTrigger } from './run.ts';
 import type { RunScope } from './run-scope.ts';
 import { type Hold, holdOfIdle, holdOfRun, idleInWords, idleNodes, RESUME } from './waiting-for.ts';
@@ -36,7 +37,7 @@ export interface RunView {
   readonly endedAt?: string;
   readonly trigger: RunTrigger;
   readonly tags: { readonly [key: string]: string };
-  /** 0 to 1: the mean over its nodes; a map counts by the share of its items that are over. */
+  /** 0 to 1: the mean over its nodes; a map counts by the share of its items that are over, another node by its last report. */
   readonly progress: number;
   /** Nodes by state; states that no node has are left out. */
   readonly counts: { readonly [state in NodeState]?: number };
@@ -44,7 +45,13 @@ export interface RunView {
 }
 
 /** Makes the view of a run. */
-export function viewRun(scope: RunScope, values: Pick<RunView, 'input' | 'output' | 'outputRef'>): RunView {
+export function viewRun(
+  scope: RunScope,
+  values: Pick<RunView, 'input' | 'output' | 'outputRef'> & {
+    /** What nodes under way said of themselves, as far as that was read. */
+    readonly reports?: readonly AttemptReport[];
+  },
+): RunView {
   const { run } = scope;
   const counts = countStates(run);
   const { reason, message } = explainRun(scope, counts);
@@ -66,7 +73,7 @@ export function viewRun(scope: RunScope, values: Pick<RunView, 'input' | 'output
     ...(run.endedAt !== undefined && { endedAt: toIsoTime(run.endedAt) }),
     trigger: run.trigger,
     tags: Object.fromEntries(run.tags),
-    progress: progressOf(scope),
+    progress: progressOf(scope, values.reports),
     counts: Object.fromEntries(counts),
     rev: run.rev,
   };
@@ -82,12 +89,13 @@ export function countStates(run: RunRecord): Map<NodeState, number> {
   return counts;
 }
 
-function progressOf(scope: RunScope): number {
+function progressOf(scope: RunScope, reports: readonly AttemptReport[] = []): number {
   const { run } = scope;
   if (run.nodes.length === 0) return 1;
   const openMaps = (run.maps ?? []).filter((map) => !isTerminal(run.nodes.charCodeAt(map.node)));
   const inMaps = openMaps.reduce((sum, map) => sum + mapProgress(scope, map), 0);
-  return (overCount(run) + inMaps) / run.nodes.length;
+  const underWay = reports.reduce((sum, { progress }) => sum + progress, 0);
+  return (overCount(run) + inMaps + underWay) / run.nodes.length;
 }
 
 function overCount(run: RunRecord): number {

@@ -8,6 +8,7 @@ import type { Json } from './json.ts';
 import { type NodeCode, type NodeState, statusOf } from './node-status.ts';
 import { decidingAttempt, type NodeStory } from './node-story.ts';
 import type { Explanation, Reason } from './reasons.ts';
+import type { ReportView } from './report.ts';
 import { type ErrorInfo, MARKED_ATTEMPT } from './run.ts';
 import { type ExecutionPlace, executionOf, type RunScope } from './run-scope.ts';
 
@@ -28,6 +29,8 @@ export interface WorkView {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly nextAttemptAt?: string;
+  /** What the code of its attempt under way last said. */
+  readonly report?: ReportView;
   /** What it asks, while it waits for an answer. */
   readonly approval?: ApprovalView;
   readonly output?: Json;
@@ -81,6 +84,7 @@ export function viewWork(scope: RunScope, node: CompiledNode, sources: WorkSourc
     ...times,
     ...(flight?.phase === 'retry' && { nextAttemptAt: toIsoTime(flight.pollAt) }),
     ...(approval && { approval }),
+    ...(last?.report && { report: last.report }),
     ...(state === 'SUCCEEDED' && result?.output !== undefined && sources.showOutput(result.output)),
     ...(error && { error }),
     ...(story.from !== undefined && { reusedFrom: story.from }),

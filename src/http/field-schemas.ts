@@ -32,6 +32,15 @@ export const json = z.unknown().describe('Any JSON value.');
 /** The share that is done. */
 export const progress = z.number().min(0).max(1);
 
+/** What an attempt said of itself. */
+export const report = z
+  .strictObject({
+    progress,
+    message: z.string().optional(),
+    at: instant,
+  })
+  .meta({ id: 'Report', description: 'What the code of the attempt under way last said of its progress.' });
+
 /** What failed. */
 export const errorInfo = z
   .strictObject({ name: z.string(), message: z.string() })

@@ -15,6 +15,7 @@ import { fillPage } from './page-filling.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
 import { itemSchema } from './parameter-schemas.ts';
 import { DEFAULT_LIMIT, nodeState, paging } from './query-parameters.ts';
+import { readReport } from './report-reading.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
 import { mapAt, mapWithItem, nodeAt, readDecisions, readItemViews, readScope } from './run-reading.ts';
 
@@ -118,5 +119,6 @@ async function readAttempt(
   const { flights, itemFlights } = indexRun(scope.run);
   const flight = item === undefined ? flights.get(node.index) : itemFlights.get(node.index)?.get(item);
   const result = story.end && (await deps.runs.readResult(scope.run, node.index, story.attempt, item));
-  return viewAttempt(scope, node, story, { item, flight }, result);
+  const report = story.end ? undefined : await readReport(deps, scope, flight);
+  return viewAttempt(scope, node, story, { item, flight, report }, result);
 }

@@ -10,6 +10,7 @@ import {
   nodeState,
   progress,
   reason,
+  report,
   reusedFrom,
 } from './field-schemas.ts';
 
@@ -34,6 +35,7 @@ const work = {
   startedAt: instant.optional(),
   endedAt: instant.optional(),
   nextAttemptAt: instant.optional(),
+  report: report.optional(),
   approval: approval.optional(),
   output: json.optional(),
   outputRef: z.string().optional().describe('Address of an output that is too large to be shown here.'),
@@ -69,6 +71,7 @@ export const attemptSchema = z
     startedAt: instant.optional(),
     endedAt: instant.optional(),
     error: errorInfo.optional(),
+    report: report.optional(),
     by: z.string().optional().describe('Who answered it, or marked its node.'),
     note: z.string().optional().describe('What they said about it.'),
     ignored: z

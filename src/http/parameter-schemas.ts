@@ -21,6 +21,13 @@ export const itemSchema = z
   .transform(Number)
   .pipe(z.int().min(0).max(999_999));
 
+/** `attempt`: the number of an attempt. */
+export const attemptSchema = z
+  .string()
+  .regex(/^\d{1,5}$/, 'is the number of an attempt: a whole number from 1')
+  .transform(Number)
+  .pipe(z.int().min(1).max(99_999));
+
 /** A parameter that is true or false. */
 export const flagSchema = z
   .enum(['true', 'false'])

@@ -21,6 +21,7 @@ import {
   validateRoute,
 } from './pipeline-routes.ts';
 import { getPoolRoute, listPoolsRoute, putPoolRoute } from './pool-routes.ts';
+import { progressRoute } from './progress-route.ts';
 import { rerunRoute } from './rerun-routes.ts';
 import type { Route } from './route.ts';
 import { getRunOutputRoute, getRunRoute, listRunsRoute, startRunRoute } from './run-routes.ts';
@@ -55,6 +56,7 @@ export const ROUTES: readonly Route[] = [
   deleteRunRoute,
   markNodeRoute,
   answerRoute,
+  progressRoute,
   rerunRoute,
   putEngineRoute,
   getEngineRoute,

@@ -23,6 +23,7 @@ import { showOutput } from './large-output.ts';
 import { fromNodePath, toNodePath } from './node-path.ts';
 import { MAX_PAGE_BYTES } from './page-filling.ts';
 import { ApiProblem } from './problem.ts';
+import { readReport, readReports } from './report-reading.ts';
 import type { ApiDeps } from './route.ts';
 import { withLimits } from './waiting-reading.ts';
 
@@ -62,13 +63,14 @@ export async function scopeOf(deps: ApiDeps, run: RunRecord): Promise<RunScope> 
 /** The view of a run, with its input and output. */
 export async function readRunView(deps: ApiDeps, scope: RunScope): Promise<RunView> {
   const { run } = scope;
-  const [input, output, seen] = await Promise.all([
+  const [input, output, seen, reports] = await Promise.all([
     deps.runs.readValue(run, INPUT_KEY),
     run.outputKey === undefined ? undefined : deps.runs.readValue(run, run.outputKey),
     withLimits(deps, scope, limitsOfRunView(scope)),
+    readReports(deps, scope),
   ]);
   const shown = output === undefined ? {} : showOutput(output, RUN_OUTPUT_BYTES, `/v1/runs/${run.id}/output`);
-  return viewRun(seen, { input: parseStored(input) ?? {}, ...shown });
+  return viewRun(seen, { input: parseStored(input) ?? {}, ...shown, reports });
 }
 
 function parseStored(text: string | undefined): Json | undefined {
@@ -135,7 +137,8 @@ export async function readNodeViews(
       const results = await readResults(deps, scope.run, { node: node.index }, story);
       const showOutput = outputShower(scope, node, whole ? MAX_PAGE_BYTES : LISTED_OUTPUT_BYTES);
       const mapOutput = await showMapOutput(deps, scope, node, whole, showOutput);
-      return viewNode(scope, node, { story, results, showOutput, mapOutput });
+      const report = await readReport(deps, scope, indexRun(scope.run).flights.get(node.index));
+      return viewNode(scope, node, { story, results, showOutput, mapOutput, report });
     },
     { concurrency: PARALLEL_READS },
   );
@@ -155,7 +158,8 @@ export async function readItemViews(
     async (entry) => {
       const results = await readResults(deps, scope.run, { node: map.node, item: entry.item }, entry.story);
       const showOutput = outputShower(scope, node, LISTED_OUTPUT_BYTES, entry.item);
-      return viewItem(scope, node, map, { ...entry, results, showOutput });
+      const report = await readReport(deps, scope, indexRun(scope.run).itemFlights.get(map.node)?.get(entry.item));
+      return viewItem(scope, node, map, { ...entry, results, showOutput, report });
     },
     { concurrency: PARALLEL_READS },
   );

@@ -13,6 +13,7 @@ import { pageSchema } from './field-schemas.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
 import { flagSchema } from './parameter-schemas.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
+import { readReport } from './report-reading.ts';
 import { defineRoute } from './route.ts';
 import { readDecisions, readScope, readStories } from './run-reading.ts';
 import { explanationSchema, historyEntrySchema } from './story-schemas.ts';
@@ -81,7 +82,8 @@ export const explainRoute = defineRoute({
         const flight = flights.get(node.index);
         const failed =
           flight && !isUnderWay(flight) ? await deps.runs.readResult(run, node.index, flight.attempt) : undefined;
-        return explainUnfinished(scope, node, { story: stories[node.index] as NodeStory, lastResult: failed });
+        const report = await readReport(deps, scope, flight);
+        return explainUnfinished(scope, node, { story: stories[node.index] as NodeStory, lastResult: failed, report });
       }),
     );
     const next = unfinished[limit]?.place;

@@ -1,6 +1,17 @@
 /** What happened in a run, and what it waits for, as the API tells it. */
 import * as z from 'zod';
-import { branch, errorInfo, instant, map, message, nodeState, reason, reusedFrom, runState } from './field-schemas.ts';
+import {
+  branch,
+  errorInfo,
+  instant,
+  map,
+  message,
+  nodeState,
+  reason,
+  report,
+  reusedFrom,
+  runState,
+} from './field-schemas.ts';
 
 /** An entry of a run's history. */
 export const historyEntrySchema = z
@@ -39,6 +50,7 @@ export const unfinishedSchema = z
       .optional()
       .describe('When its attempt is ended, or a node that waits is given up, if nothing happens before.'),
     map: map.optional(),
+    report: report.optional(),
   })
   .meta({ id: 'Unfinished' });
 

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { silentAt } from '#domain/due.ts';
 import type { Heartbeat } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
-import { withHeard } from '#domain/heartbeats.ts';
+import { withHeard } from '#domain/heard.ts';
 import type { Flight, RunRecord } from '#domain/run.ts';
 import type { PassDeps } from './deps.ts';
 

@@ -26,6 +26,7 @@ const BODIES: Readonly<Record<string, Json>> = {
   putPool: { slots: 3 },
   markNode: { state: 'SKIPPED' },
   answerNode: { approve: true },
+  reportProgress: { token: 'none', progress: 0.5 },
 };
 
 /** An installation with something at every address, and a client that holds each answer against the document. */
