@@ -103,11 +103,39 @@ export type ExplanationShape = z.output<typeof explanationShape>;
 export const commandShape = z.object({ outcome: z.string(), message: z.string(), run: runShape });
 export type CommandShape = z.output<typeof commandShape>;
 
+const conditionShape = z.object({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: instant,
+});
+
+/** A backfill under way. */
+export const backfillShape = z.object({
+  id: z.string(),
+  from: instant,
+  to: instant,
+  direction: z.string(),
+  maxActiveRuns: z.int(),
+  total: z.int(),
+  started: z.int(),
+});
+export type BackfillShape = z.output<typeof backfillShape>;
+
+const instantOfEntry = z.object({ entry: z.string(), instant });
+
+/** What a dry run of a backfill answers. */
+export const backfillPlanShape = z.object({ instants: z.array(instantOfEntry) });
+export type BackfillPlanShape = z.output<typeof backfillPlanShape>;
+
 /** A line of the list of pipelines. */
 export const pipelineLineShape = z.object({
   name: z.string(),
   revision: z.string(),
   paused: z.boolean(),
+  pausedBy: z.string().optional(),
+  conditions: z.array(conditionShape).default([]),
   createdAt: instant,
   updatedAt: instant,
 });
@@ -126,15 +154,9 @@ export const pipelineShape = pipelineLineShape.extend({
       }),
     ),
   }),
-  conditions: z.array(
-    z.object({
-      type: z.string(),
-      status: z.string(),
-      reason: z.string(),
-      message: z.string(),
-      lastTransitionTime: instant,
-    }),
-  ),
+  nextInstants: z.array(instantOfEntry).default([]),
+  rejectedStarts: z.array(instantOfEntry.extend({ message: z.string() })).default([]),
+  backfills: z.array(backfillShape).default([]),
 });
 export type PipelineShape = z.output<typeof pipelineShape>;
 

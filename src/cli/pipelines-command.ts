@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { createApiClient } from './api-client.ts';
 import {
   type PipelineLineShape,
@@ -7,6 +7,8 @@ import {
   pipelineLineShape,
   pipelineShape,
 } from './api-shapes.ts';
+import { backfillLine } from './backfill-command.ts';
+import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
@@ -25,19 +27,53 @@ const DEFAULT_LIMIT = 50;
 /** Adds `millrace pipelines`. */
 export function addPipelinesCommand(program: Command, context: CliContext): void {
   withListOptions(addCommand(program, 'pipelines [name]'), DEFAULT_LIMIT)
-    .summary('list pipelines, or show one')
-    .description('Lists the pipelines of a server by name; with a NAME, shows that one and whether it is ready.')
+    .summary('list, show, pause, resume or delete pipelines')
+    .description(
+      'Lists the pipelines of a server by name; with a NAME, shows that one, whether it is ready and when it runs next.',
+    )
+    .addOption(
+      new Option('--pause', 'its schedule and events start nothing until it is resumed').conflicts([
+        'resume',
+        'delete',
+      ]),
+    )
+    .addOption(new Option('--resume', 'goes on after a pause').conflicts(['delete']))
+    .option('--delete', 'delete it')
+    .option('--force', 'with --delete: stop and remove its active runs first')
     .addHelpText(
       'after',
       `
 Examples:
   millrace pipelines
-  millrace pipelines etl --json`,
+  millrace pipelines etl --json
+  millrace pipelines etl --pause
+  millrace pipelines etl --delete --force`,
     )
-    .action(async (name: string | undefined, options: ListOptions) => {
-      await (name === undefined ? list(options, context) : show(name, options, context));
+    .action(async (name: string | undefined, options: PipelinesOptions) => {
+      if (name !== undefined) await (options.delete ? remove(name, options, context) : show(name, options, context));
+      else if (orderOf(options) === undefined && !options.delete) await list(options, context);
+      else throw new CliError('USAGE', 'pipelines takes a NAME with --pause, --resume or --delete.');
       context.exit(EXIT.ok);
     });
+}
+
+interface PipelinesOptions extends ListOptions {
+  readonly pause?: true;
+  readonly resume?: true;
+  readonly delete?: true;
+  readonly force?: true;
+}
+
+function orderOf({ pause, resume }: PipelinesOptions): 'pause' | 'resume' | undefined {
+  if (pause) return 'pause';
+  return resume ? 'resume' : undefined;
+}
+
+async function remove(name: string, { url, json, force }: PipelinesOptions, context: CliContext): Promise<void> {
+  const { output, env } = context;
+  const path = withQuery(pipelinePath(name), { force: force && 'true' });
+  await createApiClient(serverUrl(url, env)).send({ method: 'DELETE', path });
+  if (!json) output.line(`Pipeline ${output.style.bold(oneLine(name))} is deleted.`);
 }
 
 async function list({ url, json, limit, cursor }: ListOptions, context: CliContext): Promise<void> {
@@ -49,12 +85,15 @@ async function list({ url, json, limit, cursor }: ListOptions, context: CliConte
   for (const line of [...pipelineTable(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
 }
 
-async function show(name: string, { url, json }: ListOptions, context: CliContext): Promise<void> {
+/** Shows a pipeline, after what was ordered of it. */
+async function show(name: string, options: PipelinesOptions, context: CliContext): Promise<void> {
   const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  const path = pipelinePath(name);
-  if (json) return output.line((await api.send({ path })).text);
-  for (const line of pipelineLines(await api.read(pipelineShape, { path }), screenOf(context))) output.line(line);
+  const order = orderOf(options);
+  const api = createApiClient(serverUrl(options.url, env));
+  const path = order === undefined ? pipelinePath(name) : `${pipelinePath(name)}/${order}`;
+  const { text, value } = await api.send({ path, ...(order !== undefined && { method: 'POST' as const }) });
+  if (options.json) return output.line(text);
+  for (const line of pipelineLines(pipelineShape.parse(value), screenOf(context))) output.line(line);
 }
 
 /** The list of pipelines. */
@@ -62,24 +101,28 @@ export function pipelineTable(pipelines: readonly PipelineLineShape[], { style, 
   if (pipelines.length === 0) return ['No pipelines. `millrace run FILE --url …` puts one and runs it.'];
   return tableLines(
     [{ title: 'pipeline' }, { title: 'revision' }, { title: 'changed' }, { title: 'made' }, { title: '' }],
-    pipelines.map(({ name, revision, updatedAt, createdAt, paused }) => [
-      name,
-      revision,
-      ago(updatedAt, now),
-      ago(createdAt, now),
-      paused ? { text: 'paused', paint: style.yellow } : '',
-    ]),
+    pipelines.map(({ name, revision, updatedAt, createdAt, paused, conditions }) => {
+      const unready = conditions.filter(({ status }) => status !== 'True').map(({ reason }) => reason);
+      const notes = [...(paused ? ['paused'] : []), ...unready];
+      return [
+        name,
+        revision,
+        ago(updatedAt, now),
+        ago(createdAt, now),
+        notes.length > 0 ? { text: notes.join(', '), paint: style.yellow } : '',
+      ];
+    }),
     { style, maxWidth: columns },
   );
 }
 
 /** One pipeline in sentences. */
 export function pipelineLines(pipeline: PipelineShape, { style, now }: Screen): string[] {
-  const { name, revision, updatedAt, paused, definition, conditions } = pipeline;
+  const { name, revision, updatedAt, paused, pausedBy, definition, conditions } = pipeline;
   const edges = definition.nodes.reduce((sum, { dependsOn }) => sum + dependsOn.length, 0);
   const engines = [...new Set(definition.nodes.map(({ engine = 'lambda' }) => engine))].sort();
   return [
-    `${style.bold(name)}  revision ${revision}${paused ? style.yellow('  paused') : ''}`,
+    `${style.bold(name)}  revision ${revision}${paused ? style.yellow(`  paused${pausedBy === undefined ? '' : ` by ${oneLine(pausedBy)}`}`) : ''}`,
     ...(definition.description === undefined ? [] : [`  ${oneLine(definition.description)}`]),
     `  ${counted(definition.nodes.length, 'node')}, ${counted(edges, 'edge')}, ${engines.length === 1 ? 'engine' : 'engines'} ${engines.join(', ')}`,
     `  changed ${ago(updatedAt, now)} (${localTime(updatedAt)})`,
@@ -87,5 +130,10 @@ export function pipelineLines(pipeline: PipelineShape, { style, now }: Screen): 
       const paint = status === 'True' ? style.green : style.yellow;
       return `  ${paint(`${type}=${status}`)} (${reason}): ${oneLine(message)}`;
     }),
+    ...pipeline.nextInstants.map(({ entry, instant }) => `  next ${localTime(instant)} (${oneLine(entry)})`),
+    ...pipeline.rejectedStarts.map(({ entry, instant, message }) => {
+      return style.yellow(`  refused ${localTime(instant)} (${oneLine(entry)}): ${oneLine(message)}`);
+    }),
+    ...pipeline.backfills.map((backfill) => `  ${backfillLine(backfill)}`),
   ];
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAskedCommands } from './asked-commands.ts';
+import { addBackfillCommand } from './backfill-command.ts';
 import { describeError } from './cli-error.ts';
 import { commanderOutput, usageError } from './command-line.ts';
 import type { CliContext } from './context.ts';
@@ -24,6 +25,7 @@ const COMMANDS = [
   addValidateCommand,
   addImportCommand,
   addPipelinesCommand,
+  addBackfillCommand,
   addRunsCommand,
   addStatusCommand,
   addExplainCommand,

@@ -22,8 +22,9 @@ export type PipelineDeletionOutcome =
   | { readonly kind: 'active'; readonly count: number };
 
 /**
- * Deletes a pipeline. The order is committed, and then carried out by passes; a run that was started at the same moment
- * and is found later keeps an order that is not forced waiting, and is left alone.
+ * Deletes a pipeline. The order is committed, and then carried out by passes. A run that was started at the same moment
+ * and is found later keeps an order that is not forced waiting, and is left alone; a forced one looks for such runs for
+ * some ticks before the pipeline goes.
  * @throws whatever a port throws; the order may then be repeated
  */
 export async function deletePipeline(
@@ -51,17 +52,19 @@ async function ordered(
 ): Promise<PipelineHead | number> {
   const { deleting } = head;
   if (deleting && (deleting.isForced || !isForced)) return head;
-  const until = deps.clock.now() + deps.options.passMs / 3;
-  const { ids } = await findActiveRuns(deps, head.name, { until });
-  const active = new Set([...ids, ...(await findRecentRuns(deps, head.name))]);
-  if (active.size > 0 && !isForced) return active.size;
+  if (!isForced) {
+    const until = deps.clock.now() + deps.options.passMs / 3;
+    const { ids } = await findActiveRuns(deps, head.name, { until });
+    const active = new Set([...ids, ...(await findRecentRuns(deps, head.name))]);
+    if (active.size > 0) return active.size;
+  }
   const now = deps.clock.now();
   const { paused: _paused, cursors: _cursors, rejected: _rejected, backfills: _backfills, ...rest } = head;
   return {
     ...rest,
     version: head.version + 1,
     updatedAt: now,
-    deleting: { at: now, ...(by !== undefined && { by }), ...(active.size > 0 && { isForced: true }) },
+    deleting: { at: now, ...(by !== undefined && { by }), ...(isForced && { isForced }) },
     tells: true,
     dueAt: floorToTick(now, deps.options),
   };

@@ -10,8 +10,11 @@ import type { PassDeps } from './deps.ts';
 import { bringLimitUpToDate } from './pipeline-limit.ts';
 
 const PARALLEL_RUNS = 5;
-/** How long after the order a start that had read the head before may still make a run, beside a pass (ms). */
-const LATE_START_MS = 5_000;
+/**
+ * Ticks after which a run is in the list that was made by a start which had read the head before the order: whoever made
+ * it may have died right after, and then its first pass, which a tick brings, writes its line.
+ */
+const LATE_TICKS = 2;
 
 /** What a look at a pipeline that is being deleted came to. */
 export interface DeletionOutcome {
@@ -39,7 +42,8 @@ export async function carryOnDeletion(deps: PassDeps, head: PipelineHead): Promi
     return { head: next, isOver: false, hasMore: true };
   }
   const next = { ...head, deleting: order };
-  const settlesAt = order.isForced ? order.at + deps.options.passMs + LATE_START_MS : order.at;
+  const lateMs = deps.options.passMs + LATE_TICKS * deps.options.tickMs;
+  const settlesAt = order.isForced ? order.at + lateMs : order.at;
   if (found || deps.clock.now() < settlesAt) return { head: next, isOver: false, hasMore: false };
   await bringLimitUpToDate(deps, head.name, {});
   for (const engine of head.engines ?? []) await deps.pipelines.removeUse(engine, head.name, head.version);

@@ -8,6 +8,7 @@ import {
   runLineShape,
   runShape,
 } from '../../src/cli/api-shapes.ts';
+import { planLines } from '../../src/cli/backfill-command.ts';
 import { commandLine } from '../../src/cli/control-commands.ts';
 import { explanationLines } from '../../src/cli/explain-command.ts';
 import { historyLines } from '../../src/cli/history-command.ts';
@@ -181,8 +182,8 @@ describe('pipelineTable and pipelineLines', () => {
   it('lists pipelines', () => {
     expect(pipelineTable([pipeline, { ...pipeline, name: 'other', paused: true }], screen(START + 1500))).toEqual([
       '  pipeline   revision           changed   made',
-      '  etl        36dae392cd88deeb   1 s ago   1 min 1 s ago',
-      '  other      36dae392cd88deeb   1 s ago   1 min 1 s ago   paused',
+      '  etl        36dae392cd88deeb   1 s ago   1 min 1 s ago   NoEngine',
+      '  other      36dae392cd88deeb   1 s ago   1 min 1 s ago   paused, NoEngine',
     ]);
     expect(pipelineTable([], screen())).toEqual([expect.stringMatching(/^No pipelines\. `millrace run FILE/)]);
   });
@@ -195,6 +196,29 @@ describe('pipelineTable and pipelineLines', () => {
       expect.stringMatching(/^ {2}changed 1 s ago \(.+\)$/),
       '  Ready=False (NoEngine): no engines available to handle pipeline: b needs spark',
     ]);
+  });
+
+  it('says when a pipeline runs next, what it refused and which backfills are under way', () => {
+    const instant = new Date(START).toISOString();
+    const range = { from: instant, to: instant, direction: 'forward', maxActiveRuns: 2, total: 6, started: 1 };
+    const scheduled = pipelineShape.parse({
+      ...pipeline,
+      paused: true,
+      pausedBy: 'ann',
+      createdAt: at(0),
+      updatedAt: at(0),
+      conditions: [],
+      nextInstants: [{ entry: 'nightly', instant }],
+      rejectedStarts: [{ entry: 'weekly', instant, message: 'no day' }],
+      backfills: [{ id: '0123456789abcdef', ...range }],
+    });
+    expect(pipelineLines(scheduled, screen()).slice(4)).toEqual([
+      expect.stringMatching(/^ {2}next .+ \(nightly\)$/),
+      expect.stringMatching(/^ {2}refused .+ \(weekly\): no day$/),
+      `  backfill 0123456789abcdef: 1 of 6 runs started, ${instant} to ${instant}, forward, 2 at once`,
+    ]);
+    expect(pipelineLines(scheduled, screen())[0]).toContain('paused by ann');
+    expect(planLines({ instants: [{ entry: 'nightly', instant: START }] })[1]).toBe(`  ${instant} (nightly)`);
   });
 });
 
