@@ -4,6 +4,7 @@ import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import type { NodeDefinition } from '#domain/definition.ts';
 import type { AnswerCommand, MarkCommand } from '#domain/facts.ts';
 import { answerAttempt, deleteRun, markNode } from '#scheduler/ask-run.ts';
+import { chooser } from './chooser.ts';
 import type { OperationFault } from './faults.ts';
 import type { UserAct } from './users.ts';
 import { type Faults, type Scenario, type Script, World } from './world.ts';
@@ -250,5 +251,66 @@ describe('a run that is deleted', () => {
     };
     const { run, told, world } = await play(gently);
     expect([run.state, told[0], world.runs.isGone(run.id)]).toEqual(['SUCCEEDED', ['active', 'accepted'], true]);
+  });
+});
+
+describe('in worlds where anything may come first, twice, late or never', () => {
+  const LETTERS = { SUCCEEDED: 'M', FAILED: 'x', SKIPPED: 'z' } as const;
+  const STATES = ['SUCCEEDED', 'FAILED', 'SKIPPED'] as const;
+  const nodes: readonly NodeDefinition[] = [
+    node('a', [], { retry: { maxAttempts: 3, intervalSeconds: 20 } }),
+    approval('b', { timeoutSeconds: 120, retry: { maxAttempts: 2, intervalSeconds: 5 } }),
+    node('c', ['a'], { map: { items: [1, 2, 3], maxConcurrency: 2 }, trigger: 'all_done' }),
+    { ...approval('d'), dependsOn: ['b'], map: { items: [1, 2] }, trigger: 'all_done', timeoutSeconds: 60 },
+    node('e', ['c', 'd'], { engine: 'pass', params: {}, trigger: 'all_done' }),
+  ];
+  // As they stand in topological order.
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+
+  it('a mark that was accepted is what becomes of its node, and one alone is', { timeout: 240_000 }, async () => {
+    let count = 0;
+    for (let seed = 0; seed < 150; seed++) {
+      const choose = chooser(seed);
+      const told: Told[] = [[], [], [], []];
+      const marked = told.map(() => ({ node: choose(5), state: STATES[choose(3)] as MarkCommand['state'] }));
+      const users = told.map((list, at) => {
+        const { node: index, state } = marked[at] as (typeof marked)[number];
+        return [marks(choose(120_000), list, { node: ids[index] as string, state })];
+      });
+      const answering = [answers(choose(120_000), [], { node: 1 }), answers(choose(200_000), [], { node: 3, item: 1 })];
+      const make: Making = () => ({
+        ...scenario(nodes, [...users, answering], (_id, attempt) =>
+          choose(3) === 0 && attempt < 3
+            ? { durationMs: choose(40_000), end: { status: 'FAILED', error: { name: 'E', message: 'm' } } }
+            : { ...SLOW, durationMs: choose(60_000) },
+        ),
+        definition: { name: 'control', nodes: [...nodes] },
+        ...(seed % 3 === 0 && { stopAtMs: choose(150_000) }),
+      });
+      const deaths = Array.from({ length: 3 }, () => [choose(80), { kind: 'kill', when: 'after' }] as const);
+      const faults: Faults = {
+        choose,
+        at: new Map(deaths),
+        loseOneIn: 4,
+        copies: 2,
+        lateMs: 5_000,
+        skewMs: 1_000,
+        staleMs: 2_000,
+        isIndexStale: true,
+      };
+      const { run } = await play(make, faults);
+      const accepted = ids.map((_, index) =>
+        told.flatMap((list, at) => {
+          const mark = marked[at];
+          return mark?.node === index && list.includes('accepted') ? [LETTERS[mark.state]] : [];
+        }),
+      );
+      for (const [index, letters] of accepted.entries()) {
+        count += letters.length;
+        expect(letters.length, `seed ${seed}, node ${index}`).toBeLessThanOrEqual(1);
+        if (letters.length > 0) expect(run.nodes[index], `seed ${seed}, node ${index}`).toBe(letters[0]);
+      }
+    }
+    expect(count).toBeGreaterThan(100);
   });
 });
