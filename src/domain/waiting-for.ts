@@ -73,7 +73,7 @@ export function holdOfRun(scope: RunScope): Hold | undefined {
   }
   const most = seen?.record?.slots;
   const active = `as many runs of ${name} are active as may be${most === undefined ? '' : ` (${most})`}`;
-  const message = `Waits for its turn: ${active}${holdersInWords(scope, seen)}.${aheadInWords(seen)}`;
+  const message = `Waits for its turn: ${active}${holdersInWords(scope, seen, ': ')}.${aheadInWords(seen)}`;
   return { reason: 'ActiveRunsLimit', message, movedBy: `The end of a run of ${name} that is active.` };
 }
 
@@ -212,12 +212,12 @@ function slotsInWords(scope: RunScope, whose: string, seen: LimitSeen | undefine
   if (slots === 0 && held === 0) return `Waits for a slot of ${whose}, which has none.`;
   const all = slots === 1 && held === 1 ? 'the only one is' : slots === held ? `all ${slots} are` : `${held} are`;
   const beyond = slots < held ? `, and it has ${slots}` : '';
-  const message = `Waits for a slot of ${whose}: ${all} taken${holdersInWords(scope, seen)}${beyond}.`;
+  const message = `Waits for a slot of ${whose}: ${all} taken${holdersInWords(scope, seen, ' by ')}${beyond}.`;
   return `${message}${aheadInWords(seen)}`;
 }
 
-/** Who holds slots: `, by this run, run A of "p" (2 slots) and 3 more runs`. */
-function holdersInWords(scope: RunScope, seen: LimitSeen | undefined): string {
+/** Who holds slots, after some words: ` by this run, run A of "p" (2) and 3 more`; nothing where nobody does. */
+function holdersInWords(scope: RunScope, seen: LimitSeen | undefined, after: string): string {
   const holding = (seen?.record?.holders ?? []).filter(({ granted, returned }) => granted > returned);
   if (holding.length === 0) return '';
   const own = holding.filter(({ run }) => run === scope.run.id);
@@ -225,7 +225,7 @@ function holdersInWords(scope: RunScope, seen: LimitSeen | undefined): string {
   const more = holding.length - named.length;
   const names = [...named.map((holder) => holderInWords(scope, holder)), ...(more > 0 ? [`${more} more`] : [])];
   const last = names.pop();
-  return `, by ${names.length === 0 ? last : `${names.join(', ')} and ${last}`}`;
+  return `${after}${names.length === 0 ? last : `${names.join(', ')} and ${last}`}`;
 }
 
 function holderInWords({ run }: RunScope, { run: id, pipeline, granted, returned }: LimitHolder): string {

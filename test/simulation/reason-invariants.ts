@@ -1,31 +1,97 @@
 /** No silent waiting, and a history that tells how everything came to stand as it does. */
+import { explainUnfinished, listUnfinished } from '#domain/explain.ts';
 import type { CompiledNode } from '#domain/graph.ts';
-import { explainNode } from '#domain/node-reason.ts';
-import { type NodeCode, statusOf } from '#domain/node-status.ts';
-import { mergeDecisions, tellStories } from '#domain/node-story.ts';
+import { viewItem } from '#domain/item-view.ts';
+import { unpackLimit } from '#domain/limit-codec.ts';
+import { viewMap } from '#domain/map-view.ts';
+import type { NodeCode } from '#domain/node-status.ts';
+import { mergeDecisions, type NodeStory, tellItems, tellStories } from '#domain/node-story.ts';
 import { REASONS } from '#domain/reasons.ts';
-import type { Decision, RunRecord } from '#domain/run.ts';
+import type { Decision, MapState, RunRecord } from '#domain/run.ts';
+import type { LimitSeen, RunScope } from '#domain/run-scope.ts';
 import { explainRun } from '#domain/run-view.ts';
 import { require } from './invariant-error.ts';
+import { builtInEngines } from './scenario.ts';
 import type { World } from './world.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(REASONS);
+const LIMIT_REASONS: ReadonlySet<string> = new Set(['NoEngine', 'EngineDraining', 'EngineFull', 'PoolFull']);
 
-/** Every node and the run have a reason and a sentence, and the decisions lead to where they stand. */
+/** Items of longer maps are not looked at one by one, after every step. */
+const MOST_ITEMS = 50;
+
+/** Every node, item and the run have a reason and a sentence, and the decisions lead to where they stand. */
 export function checkReasons(world: World, run: RunRecord): void {
   const decisions = decisionsOf(world, run);
   checkHistory(world, run, decisions);
-  const engines = new Map();
-  const pipeline = world.pipelineOf(run);
-  const scope = { pipeline, run, now: world.now, installation: 'sim', engines };
+  const scope = scopeOf(world, run);
   const stories = tellStories(run, decisions);
-  const flights = new Map(run.flights.map((flight) => [flight.node, flight]));
-  checkReason(world, 'the run', explainRun(scope));
-  for (const node of pipeline.nodes) {
-    if (statusOf(run.nodes.charCodeAt(node.index)).standing !== 'open') continue;
-    const story = stories[node.index] as (typeof stories)[number];
-    checkReason(world, node.id, explainNode(scope, node as CompiledNode, { story, flight: flights.get(node.index) }));
+  const told = explainRun(scope);
+  checkReason(world, 'the run', told);
+  if (run.state === 'QUEUED') checkTurn(world, scope, told);
+  for (const { node } of listUnfinished(scope)) {
+    const story = stories[node.index] as NodeStory;
+    const { state, reason, message, movedBy } = explainUnfinished(scope, node, { story });
+    checkReason(world, node.id, { reason, message });
+    checkReason(world, `what moves ${node.id}`, { reason, message: movedBy });
+    checkWait(world, scope, { id: node.id, state, reason });
+    if (run.maps?.some((map) => map.node === node.index && map.total <= MOST_ITEMS))
+      checkItems(world, scope, node, story, decisions);
   }
+}
+
+function scopeOf(world: World, run: RunRecord): RunScope {
+  const limits = new Map<string, LimitSeen>();
+  for (const { limit } of run.limits ?? []) {
+    const packed = world.limits.stored.get(limit);
+    limits.set(limit, packed ? { record: unpackLimit(packed) } : {});
+  }
+  const engines = new Map(builtInEngines(world.scenario).map((name) => [name, { stateMachineArn: name }]));
+  return { pipeline: world.pipelineOf(run), run, now: world.now, installation: 'sim', engines, limits };
+}
+
+/** A run that waits for its turn says so, and waits for nothing else. */
+function checkTurn(world: World, { run }: RunScope, { reason }: { readonly reason: string }): void {
+  const waits = run.limits?.some(({ limit, waiting }) => waiting && limit.startsWith('pipeline/'));
+  const expected = waits ? ['ActiveRunsLimit', 'PipelinePaused'] : ['Starting', 'ActiveRunsLimit'];
+  require(world, expected.includes(reason), () => `a run in line has reason ${reason}`);
+}
+
+/** What says that it waits for an engine or a pool has its run in line there, or cannot know better. */
+function checkWait(
+  world: World,
+  { run }: RunScope,
+  { id, state, reason }: { readonly id: string; readonly state: string; readonly reason: string },
+): void {
+  if (state !== 'QUEUED' || !LIMIT_REASONS.has(reason)) return;
+  const isInLine = run.limits?.some(({ waiting }) => waiting);
+  require(world, isInLine === true, () => `${id} has reason ${reason}, and its run waits for no limit`);
+}
+
+function checkItems(
+  world: World,
+  scope: RunScope,
+  node: CompiledNode,
+  mapStory: NodeStory,
+  decisions: readonly Decision[],
+): void {
+  const map = scope.run.maps?.find((one) => one.node === node.index) as MapState;
+  const stories = tellItems(map, mapStory, decisions);
+  const counts = new Map<string, number>();
+  for (const [item, story] of stories.entries()) {
+    const view = viewItem(scope, node, map, {
+      item,
+      story,
+      mapStory,
+      results: [],
+      showOutput: () => ({ output: null }),
+    });
+    checkReason(world, `item ${item} of ${node.id}`, view);
+    counts.set(view.state, (counts.get(view.state) ?? 0) + 1);
+  }
+  const sorted = (all: Iterable<readonly [string, number]>) => JSON.stringify([...all].sort());
+  const told = sorted(Object.entries(viewMap(scope, map, mapStory).counts));
+  require(world, told === sorted(counts), () => `map ${node.id} counts ${told}, its items are ${sorted(counts)}`);
 }
 
 /** All decisions of a run so far, in order. */
