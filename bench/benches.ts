@@ -3,6 +3,7 @@ import type { Bench } from './bench.ts';
 import { burst } from './burst.ts';
 import { chain50 } from './chain-50.ts';
 import { checks } from './checks.ts';
+import { fairness } from './fairness.ts';
 import { fan200 } from './fan-200.ts';
 import { idle } from './idle.ts';
 import { layersAlone } from './layers-alone.ts';
@@ -10,6 +11,7 @@ import { mapAlone } from './map-alone.ts';
 import { memory } from './memory.ts';
 import { startTime } from './start-time.ts';
 import { stepAlone } from './step.ts';
+import { waiting } from './waiting.ts';
 
 /** All benches, in the order in which they run. */
 export const benches: readonly Bench[] = [
@@ -24,4 +26,6 @@ export const benches: readonly Bench[] = [
   mapAlone,
   layersAlone,
   aggregateSize,
+  waiting,
+  fairness,
 ];

@@ -80,7 +80,8 @@ export async function playQuietly(play: Play): Promise<Played> {
   return { run, seconds, cpuSeconds: (user + system) / 1e6, batches, counts, written };
 }
 
-class QuietWorld {
+/** The world itself, for benches that play more than one run. */
+export class QuietWorld {
   readonly deps: PassDeps;
   readonly counts = new Map<string, CallCount>();
   readonly written = new Map<string, Written>();
@@ -99,12 +100,16 @@ class QuietWorld {
     const executions = createMemoryExecutions(clock, (execution) => this.onExecution(execution, play));
     const runs = play.isMeasured ? measureWrites(this.stored, clock, this.written) : this.stored;
     const limits = createMemoryLimitStore();
+    const pipelines = createMemoryPipelineStore();
     const counted = <T extends object>(name: string, port: T) => countedPort(name, port, this.counts);
     this.deps = {
       runs: counted('runs', runs),
       limits: counted('limits', limits),
-      pipelines: counted('pipelines', createMemoryPipelineStore()),
-      due: counted('due', createMemoryDueIndex({ run: this.stored.stored, limit: limits.stored })),
+      pipelines: counted('pipelines', pipelines),
+      due: counted(
+        'due',
+        createMemoryDueIndex({ run: this.stored.stored, limit: limits.stored, pipeline: pipelines.stored }),
+      ),
       memo: counted('memo', createMemoryMemo()),
       reports: counted('reports', createMemoryReports()),
       payloads: counted('payloads', createMemoryPayloads()),
@@ -121,22 +126,55 @@ class QuietWorld {
     this.end = (name, output) => executions.end(name, { status: 'SUCCEEDED', output });
   }
 
-  /** Hands over batches, and lets time pass where there is none. */
+  /** Plays until a run is over, and owes nothing. */
   async untilOver(runId: string): Promise<RunRecord> {
-    while (this.now - BEGINNING < LONGEST_MS) {
+    let run: RunRecord | undefined;
+    await this.until(async () => {
+      run = await this.stored.readRun(runId);
+      return run !== undefined && isRunOver(run.state) && run.dueAt === undefined;
+    });
+    return run as RunRecord;
+  }
+
+  /** Hands over batches, and lets time pass where there is none, until all is quiet and something holds. */
+  async until(holds: () => Promise<boolean>): Promise<void> {
+    const begun = this.now;
+    while (this.now - begun < LONGEST_MS) {
       await this.pass();
-      const messages = this.ready.splice(0, BATCH_SIZE).map((body, at) => ({ messageId: String(at), body }));
-      if (messages.length > 0) {
-        this.batches += 1;
-        await workBatch(this.deps, messages, (what, error) => {
-          throw new Error(what, { cause: error });
-        });
-        continue;
-      }
-      const run = await this.stored.readRun(runId);
-      if (run && isRunOver(run.state) && run.dueAt === undefined) return run;
+      if (!(await this.handOver()) && (await holds())) return;
     }
-    throw new Error('the run does not end');
+    throw new Error('it does not come to be');
+  }
+
+  /** Plays for a time (ms, of the world). */
+  async playFor(ms: number): Promise<void> {
+    const end = this.now + ms;
+    while (this.now < end) {
+      await this.pass();
+      await this.handOver();
+    }
+  }
+
+  /** The time of the world (ms since the epoch). */
+  get time(): number {
+    return this.now;
+  }
+
+  /** The runs of the world, as they are stored. */
+  async runs(): Promise<RunRecord[]> {
+    const all = await Promise.all([...this.stored.stored.keys()].map((id) => this.stored.readRun(id)));
+    return all.filter((run) => run !== undefined);
+  }
+
+  /** Hands one batch over, if there is one. */
+  private async handOver(): Promise<boolean> {
+    const messages = this.ready.splice(0, BATCH_SIZE).map((body, at) => ({ messageId: String(at), body }));
+    if (messages.length === 0) return false;
+    this.batches += 1;
+    await workBatch(this.deps, messages, (what, error) => {
+      throw new Error(what, { cause: error });
+    });
+    return true;
   }
 
   /** Goes on by an invocation, or to the next thing that happens where nothing is ready. */
