@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import type { NodeDefinition } from '#domain/definition.ts';
 import type { AnswerCommand, MarkCommand } from '#domain/facts.ts';
+import { childRunId } from '#domain/run-id.ts';
 import { answerAttempt, deleteRun, markNode } from '#scheduler/ask-run.ts';
 import { chooser } from './chooser.ts';
 import type { OperationFault } from './faults.ts';
@@ -242,6 +243,32 @@ describe('a run that is deleted', () => {
     const { run, world } = await play(make);
     expect(await world.runs.listResults(run)).toEqual([]);
     expect(await world.runs.readValue(run, 'input')).toBeUndefined();
+  });
+
+  it('as the child of another one ends the attempt that waits for it, and is not made again', {
+    timeout: 240_000,
+  }, async () => {
+    const ofChild: Making = ([told = []]) => ({
+      ...scenario(
+        [{ id: 'sub', engine: 'pipeline', params: { pipeline: 'child' } }],
+        [
+          [
+            asks(5_000, told, (deps, run) =>
+              deleteRun(deps, childRunId({ run, nonce: 'bbbbbbbb', node: 0, attempt: 1 }), { isForced: true }),
+            ),
+          ],
+        ],
+        () => SLOW,
+      ),
+      children: [{ name: 'child', nodes: [node('slow')] }],
+    });
+    await playBroken(ofChild, ({ run, told: [told = []], world }, how) => {
+      const starts = world.executions.started.size;
+      expect(starts, how).toBeLessThanOrEqual(1);
+      const isGone = told.at(-1) !== 'missing';
+      expect(world.runs.all().length, how).toBe(isGone ? 1 : 2);
+      expect(isGone ? ['O', 'S'] : ['S'], how).toContain(run.nodes);
+    });
   });
 
   it('is not while it is active, unless that is forced', async () => {
