@@ -64,6 +64,7 @@ function measuringTable(kind: string, written: Map<string, Written>): Table {
       note(item);
       return {};
     },
+    addToSet: async () => true,
     removeIf: async () => true,
     removeAll: async () => {},
     async *query() {

@@ -2,7 +2,13 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as z from 'zod';
-import { allowanceOf, type CallingFunction, createAwsClients, createAwsPorts } from '#adapters/aws/index.ts';
+import {
+  type AwsPorts,
+  allowanceOf,
+  type CallingFunction,
+  createAwsClients,
+  createAwsPorts,
+} from '#adapters/aws/index.ts';
 import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
 import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
@@ -19,6 +25,8 @@ const environmentSchema = z.object({
   MILLRACE_PAYLOAD_BUCKET: z.string().min(1),
   MILLRACE_TICK_SECONDS: seconds.default(60),
   MILLRACE_PASS_SECONDS: seconds.default(30),
+  /** Runs of one pipeline that events start in a minute. */
+  MILLRACE_EVENT_STARTS_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   /** Whether calls keep below the quotas of an account; there are none on the development host. */
   MILLRACE_QUOTAS: z.enum(['account', 'none']).default('account'),
   AWS_REGION: z.string().default(''),
@@ -63,12 +71,9 @@ export function createReporting<const Name extends string>(
   };
 }
 
-/** Makes all that passes and commands work with, over AWS. */
-export function createPassDeps(
-  environment: Environment,
-  { functionName, logger }: Reporting<CallingFunction>,
-): PassDeps {
-  const ports = createAwsPorts({
+/** Makes the ports over AWS. */
+export function createPorts(environment: Environment, { functionName }: Reporting<CallingFunction>): AwsPorts {
+  return createAwsPorts({
     table: environment.MILLRACE_TABLE,
     bus: environment.MILLRACE_BUS,
     inboxUrl: environment.MILLRACE_INBOX_URL,
@@ -76,6 +81,14 @@ export function createPassDeps(
     clients: createAwsClients(),
     ...(environment.MILLRACE_QUOTAS === 'account' && { allowance: allowanceOf(functionName, environment.AWS_REGION) }),
   });
+}
+
+/** Makes all that passes and commands work with, over AWS. */
+export function createPassDeps(
+  environment: Environment,
+  reporting: Reporting<CallingFunction>,
+  ports = createPorts(environment, reporting),
+): PassDeps {
   return withChildRuns({
     ...ports,
     evaluator: createWorkerEvaluator(),
@@ -86,6 +99,6 @@ export function createPassDeps(
       tickMs: environment.MILLRACE_TICK_SECONDS * 1000,
       passMs: environment.MILLRACE_PASS_SECONDS * 1000,
     },
-    log: (line: PassLine) => logger.info('pass', { ...line }),
+    log: (line: PassLine) => reporting.logger.info('pass', { ...line }),
   });
 }

@@ -8,14 +8,24 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import type { Json } from '#domain/json.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
-import { type EventHead, type Refusal, takeRequest } from './take-request.ts';
+import type { EventHead, Refusal } from './take-message.ts';
+import { type QueuedRequest, takeRequest } from './take-request.ts';
+import type { IntakeDeps } from './take-run-request.ts';
 
 /** Requests that are carried out at the same time. */
 const PARALLEL_REQUESTS = 5;
 /** Field problems that one answer holds. */
 const MAX_ERRORS = 20;
 
-const batchSchema = z.object({ Records: z.array(z.object({ messageId: z.string(), body: z.string() })) });
+const batchSchema = z.object({
+  Records: z.array(
+    z.object({
+      messageId: z.string(),
+      body: z.string(),
+      attributes: z.object({ SentTimestamp: z.coerce.number().int().nonnegative() }),
+    }),
+  ),
+});
 
 /** Where the lines go. */
 export interface IntakeLog {
@@ -25,8 +35,7 @@ export interface IntakeLog {
 }
 
 /** What the function works with. */
-export interface IntakeHandlerDeps {
-  readonly pass: PassDeps;
+export interface IntakeHandlerDeps extends IntakeDeps {
   readonly logger: IntakeLog;
   /** Counts something, as a metric. */
   readonly count: (name: string, by?: number) => void;
@@ -36,18 +45,21 @@ export interface IntakeHandlerDeps {
 export function createHandler(deps: IntakeHandlerDeps) {
   return middy<unknown, SQSBatchResponse, Error, Context>().handler(async (event) => {
     const { Records: records } = batchSchema.parse(event);
-    const taken = await pMap(records, (record) => take(deps, record.body, record.messageId), {
-      concurrency: PARALLEL_REQUESTS,
-    });
+    const requests = records.map(({ messageId, body, attributes }) => ({
+      messageId,
+      body,
+      sentAt: attributes.SentTimestamp,
+    }));
+    const taken = await pMap(requests, (request) => take(deps, request), { concurrency: PARALLEL_REQUESTS });
     const failed = records.filter((_record, at) => !taken[at]);
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   });
 }
 
 /** Takes one message; tells whether it is settled. */
-async function take(deps: IntakeHandlerDeps, body: string, messageId: string): Promise<boolean> {
+async function take(deps: IntakeHandlerDeps, request: QueuedRequest): Promise<boolean> {
   try {
-    const taken = await takeRequest(deps.pass, body, messageId);
+    const taken = await takeRequest(deps, request);
     switch (taken.kind) {
       case 'done':
         deps.logger.info('request taken', { ...taken.head, run: taken.run });
@@ -67,19 +79,20 @@ async function take(deps: IntakeHandlerDeps, body: string, messageId: string): P
         return true;
     }
   } catch (error) {
-    deps.logger.error('request not taken', { messageId, error });
+    deps.logger.error('request not taken', { messageId: request.messageId, error });
     return false;
   }
 }
 
 async function publishRefusal(deps: PassDeps, head: EventHead, refusal: Refusal): Promise<void> {
-  const { eventId, hops, source, detailType, pipeline, runId } = head;
+  const { eventId, hops, source, detailType, trigger, pipeline, runId } = head;
   const detail: Json = {
     schemaVersion: 1,
     hops: hops + 1,
     eventId,
     ...(source !== undefined && { source }),
     ...(detailType !== undefined && { detailType }),
+    ...(trigger !== undefined && { trigger }),
     ...(pipeline !== undefined && { pipeline }),
     ...(runId !== undefined && { runId }),
     code: refusal.code,

@@ -1,8 +1,14 @@
-import { createPassDeps, createReporting, readEnvironment } from '../environment.ts';
+import { createPassDeps, createPorts, createReporting, readEnvironment } from '../environment.ts';
 import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);
 const reporting = createReporting('intake', environment);
+const ports = createPorts(environment, reporting);
 
 /** The Lambda function `intake`. */
-export const handler = createHandler({ pass: createPassDeps(environment, reporting), ...reporting });
+export const handler = createHandler({
+  ...reporting,
+  pass: createPassDeps(environment, reporting, ports),
+  startCounts: ports.startCounts,
+  startsPerMinute: environment.MILLRACE_EVENT_STARTS_PER_MINUTE,
+});

@@ -247,7 +247,7 @@ export interface RunRecord {
   readonly trigger: RunTrigger;
   /** For a run that a `pipeline` node started. */
   readonly parent?: ParentAttempt;
-  /** How many runs stand above it. @default 0 */
+  /** How many runs led to it, each by a `pipeline` node or an event. @default 0 */
   readonly depth?: number;
   readonly tags: readonly (readonly [string, string])[];
   /** Days that the run is kept once it is over. @default 90 */

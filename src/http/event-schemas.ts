@@ -1,14 +1,18 @@
 /** The events on the bus: the shape of each `detail`, checked here and published in `schemas/events/`. */
 
 import * as z from 'zod';
+import { MAX_RUN_DEPTH } from '#domain/built-in-engines.ts';
 import { REASONS } from '#domain/reasons.ts';
 import { RUN_STATES } from '#domain/run.ts';
 import { instant, NODE_STATES } from './field-schemas.ts';
 import { conditionSchema } from './pipeline-schemas.ts';
 import { tagsSchema } from './run-schemas.ts';
 
-/** Hops after which an event is refused: something answers its own answers. */
-export const MAX_HOPS = 16;
+/**
+ * Hops after which an event is refused: something answers its own answers. A run that a request of so many hops starts
+ * has so many above it, so it is the limit of those too.
+ */
+export const MAX_HOPS = MAX_RUN_DEPTH;
 
 const head = {
   schemaVersion: z.literal(1),
@@ -29,6 +33,10 @@ export const runRequestedSchema = z.strictObject({
   idempotencyKey: z.string().optional().describe("1 to 255 printable characters. Default: the event's own id."),
   tags: tagsSchema.optional(),
   revision: z.string().optional().describe('Default: the newest.'),
+  causedBy: z
+    .strictObject({ run: z.string() })
+    .optional()
+    .describe('The run whose node asks: it counts as one that led to this, whatever `hops` says.'),
 });
 
 /** `StopRequested`: asks for a run to be stopped. From any source but our own. */
@@ -42,6 +50,7 @@ export const runRejectedSchema = z.strictObject({
   instant: instant.optional().describe('The instant of the schedule.'),
   source: z.string().optional(),
   detailType: z.string().optional(),
+  trigger: z.string().optional().describe('Name of the trigger that made a request of the event.'),
   pipeline: z.string().optional(),
   runId: z.string().optional(),
   code: z.string(),

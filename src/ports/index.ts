@@ -194,6 +194,17 @@ export interface Memo {
   write(key: string, output: string, until: number): Promise<void>;
 }
 
+/** How many runs events started, by pipeline and minute. */
+export interface StartCounts {
+  /**
+   * Counts the start of a run, once however often it is asked for, unless the minute is full.
+   * @param minute whole minutes since the epoch
+   * @param most starts that a minute has room for
+   * @returns whether the start has its place in the minute
+   */
+  count(pipeline: string, minute: number, runId: string, most: number): Promise<boolean>;
+}
+
 /** Which attempt of a run. */
 export interface AttemptPlace {
   /** Index of the node. */

@@ -42,7 +42,7 @@ export async function announce(deps: PassDeps, pipeline: CompiledPipeline, run: 
 function toDetail(pipeline: CompiledPipeline, run: RunRecord): Json {
   return {
     schemaVersion: 1,
-    hops: 1,
+    hops: (run.depth ?? 0) + 1,
     runId: run.id,
     pipeline: run.pipeline,
     revision: run.revision,

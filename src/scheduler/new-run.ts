@@ -19,6 +19,8 @@ export interface NewRun {
   readonly tags?: RunRecord['tags'] | undefined;
   /** Makes the run the child of an attempt, whose repeated start finds it. */
   readonly child?: { readonly parent: ParentAttempt; readonly depth: number } | undefined;
+  /** How many runs led to this one, by events. @default 0 */
+  readonly depth?: number | undefined;
   /** @default nothing is decided yet */
   readonly beginning?: Pick<Beginning, 'nodes' | 'maps' | 'branches' | 'marks'> | undefined;
 }
@@ -43,6 +45,7 @@ export function toNewRun(deps: PassDeps, what: NewRun, now: number): RunRecord {
     since: now,
     createdAt: now,
     trigger: what.trigger,
+    ...(what.depth !== undefined && what.depth > 0 && { depth: what.depth }),
     ...what.child,
     ...(retainDays !== undefined && { retainDays }),
     tags: what.tags ?? [],

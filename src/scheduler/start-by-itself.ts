@@ -1,6 +1,6 @@
-import { deriveRunId, type RunCause } from '#domain/run-id.ts';
+import { deriveRunId, hashInput, type RunCause } from '#domain/run-id.ts';
 import type { PassDeps } from './deps.ts';
-import { type StartOutcome, type StartRequest, startRun } from './start-run.ts';
+import { type Refusal, type StartOutcome, type StartRequest, startWith } from './start-run.ts';
 
 /** A start that nobody makes by hand, and that may come again. */
 export type StartByItself = Omit<StartRequest, 'cause' | 'child'> & { readonly cause: RunCause };
@@ -8,16 +8,17 @@ export type StartByItself = Omit<StartRequest, 'cause' | 'child'> & { readonly c
 /**
  * Starts a run for an event or an instant: not while the pipeline is paused, unless the same start made its run
  * before that.
+ * @param hinder asked once all else is right and the run has to be made, with its id; gives what hinders it
  * @throws whatever a port throws; the request may then be repeated
  */
-export async function startByItself(
+export async function startByItself<R extends Refusal = never>(
   deps: PassDeps,
   request: StartByItself,
-): Promise<StartOutcome | { readonly kind: 'paused' }> {
+  hinder?: (runId: string) => Promise<R | undefined>,
+): Promise<StartOutcome | { readonly kind: 'paused' } | R> {
   const head = await deps.pipelines.readHead(request.pipeline);
-  if (head?.paused) {
-    const known = await deps.runs.readRun(deriveRunId(head.name, head.incarnation, request.cause));
-    if (!known) return { kind: 'paused' };
-  }
-  return startRun(deps, request);
+  if (!head) return { kind: 'noPipeline' };
+  const runId = deriveRunId(head.name, head.incarnation, request.cause);
+  if (head.paused && !(await deps.runs.readRun(runId))) return { kind: 'paused' };
+  return startWith<R>(deps, request, hashInput(request.input ?? {}), async () => (await hinder?.(runId)) ?? {});
 }

@@ -30,6 +30,8 @@ export interface StartRequest {
   readonly trigger: RunTrigger;
   /** Makes the run the child of an attempt, whose repeated start finds it. */
   readonly child?: { readonly parent: ParentAttempt; readonly depth: number } | undefined;
+  /** How many runs led to this one, by events. @default 0 */
+  readonly depth?: number | undefined;
 }
 
 /** What became of the request. */
@@ -43,7 +45,7 @@ export type StartOutcome =
     };
 
 /** Why nothing can be begun as it was asked. */
-type Refusal = { readonly kind: string };
+export type Refusal = { readonly kind: string };
 
 /** What a run begins with, where it does not begin with nothing. */
 export interface Begun<R extends Refusal> {
@@ -77,7 +79,7 @@ export async function startWith<R extends Refusal>(
   if (request.incarnation !== undefined && request.incarnation !== head.incarnation) return { kind: 'noPipeline' };
   const pipeline = await loadPipeline(deps.pipelines, head.name, request.revision ?? head.revision);
   if (!pipeline) return { kind: 'noRevision' };
-  const { input = {}, tags, trigger, child } = request;
+  const { input = {}, tags, trigger, child, depth } = request;
   const id = idOf(deps, request, head);
   const before = (request.cause || child) && (await deps.runs.readRun(id));
   if (before) return foundBefore(deps, before, inputHash);
@@ -87,7 +89,7 @@ export async function startWith<R extends Refusal>(
   const begun = await begin(pipeline, now);
   if ('kind' in begun) return begun;
   const { beginning } = begun;
-  const run = toNewRun(deps, { id, pipeline, inputHash, tags, trigger, child, beginning }, now);
+  const run = toNewRun(deps, { id, pipeline, inputHash, tags, trigger, child, depth, beginning }, now);
   await deps.runs.putValue(run, INPUT_KEY, canonicalJson(input));
   return (await begun.store?.(run)) ?? placeRun(deps, run);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryStartCounts } from '#adapters/memory/memory-start-counts.ts';
 import { definitionRevision } from '#authoring/definition-revision.ts';
 import type { Json } from '#domain/json.ts';
 import { EVENT_SCHEMAS } from '#http/event-schemas.ts';
@@ -18,6 +19,8 @@ async function createIntake(behave?: Behaviour) {
   const line = (message: string) => void lines.push(message);
   const handler = createHandler({
     pass: installation.deps,
+    startCounts: createMemoryStartCounts(),
+    startsPerMinute: 100,
     logger: { info: line, warn: line, error: line },
     count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
   });
@@ -25,6 +28,7 @@ async function createIntake(behave?: Behaviour) {
     const Records = bodies.map((body, at) => ({
       messageId: `m${at}`,
       body: typeof body === 'string' ? body : JSON.stringify(body),
+      attributes: { SentTimestamp: String(installation.time.now) },
     }));
     const { batchItemFailures } = await handler({ Records }, CONTEXT);
     return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);

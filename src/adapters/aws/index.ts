@@ -11,6 +11,7 @@ import type {
   PipelineStore,
   Reports,
   RunStore,
+  StartCounts,
 } from '#ports/index.ts';
 import { type CallAllowance, createCallAllowance } from './call-allowance.ts';
 import type { AwsClients } from './clients.ts';
@@ -20,6 +21,7 @@ import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
 import { createDynamoReports } from './dynamo-reports.ts';
 import { createDynamoRunStore } from './dynamo-run-store.ts';
+import { createDynamoStartCounts } from './dynamo-start-counts.ts';
 import { createEventBridgeBus } from './event-bridge-bus.ts';
 import { createNodeIds } from './node-ids.ts';
 import { createS3Payloads, type S3Payloads } from './s3-payloads.ts';
@@ -56,6 +58,7 @@ export interface AwsPorts {
   readonly pipelines: PipelineStore;
   readonly due: DueIndex;
   readonly memo: Memo;
+  readonly startCounts: StartCounts;
   readonly reports: Reports;
   readonly payloads: S3Payloads;
   readonly executions: Executions;
@@ -75,6 +78,7 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
     pipelines: createDynamoPipelineStore(table),
     due: createDynamoDueIndex(table),
     memo: createDynamoMemo(table),
+    startCounts: createDynamoStartCounts(table),
     reports: createDynamoReports(table, clock),
     payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
     executions: shareLists(createSfnExecutions(clients.sfn, options.allowance)),

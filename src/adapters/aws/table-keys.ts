@@ -15,6 +15,7 @@
  * | engine that it uses     | `uses#<engine>`        | `<name>`                       |                                    |
  * | limit                   | `limits#<kind>`        | `<name>`                       | `ds`, `da` while it is due         |
  * | run that waits          | `wait#<limit>`         | `<pipeline>#<priority>#<since>#<run>` (4 + 16; the highest priority is 0) |         |
+ * | starts of a minute      | `starts#<pipeline>`    | `<minute>` (10)                |                                    |
  * | output in the memo      | `memo#<key>`           | `memo`                         |                                    |
  * | chunk of a long text    | that of its owner      | `c#<digest>#<n>` (5)           |                                    |
  *
@@ -140,6 +141,11 @@ export const HEADS_PARTITION = 'pipelines';
 /** Key of an output in the memo. */
 export function memoKey(key: string): ItemKey {
   return { pk: `memo#${key}`, sk: 'memo' };
+}
+
+/** Key of the starts by events that a pipeline had in a minute (whole minutes since the epoch). */
+export function startCountKey(pipeline: string, minute: number): ItemKey {
+  return { pk: `starts#${pipeline}`, sk: padded(minute, 10) };
 }
 
 /** Partition of a pipeline's definitions. */

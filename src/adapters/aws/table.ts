@@ -11,6 +11,7 @@ import {
   GetCommand,
   PutCommand,
   QueryCommand,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import pMap from 'p-map';
@@ -38,6 +39,15 @@ export interface PartitionQuery extends Condition {
   readonly pageSize?: number;
 }
 
+/** A text to be in a set of texts that has room for so many. */
+interface SetMember {
+  readonly attribute: string;
+  readonly value: string;
+  readonly most: number;
+  /** When the item may go (s since the epoch). */
+  readonly ttl: number;
+}
+
 /** The table of an installation. */
 export interface Table {
   /** Reads an item, strongly consistent. */
@@ -49,6 +59,8 @@ export interface Table {
   putIf(item: Item, condition: Condition): Promise<boolean>;
   /** Puts an item unless it is lost to another one, which is then given back. */
   putOrGet(item: Item, condition: Condition): Promise<{ readonly existing?: unknown }>;
+  /** Adds a text to a set of an item, which is made where it is not there; tells whether it is in it now. */
+  addToSet(key: ItemKey, member: SetMember): Promise<boolean>;
   /** Removes an item if a condition holds; tells whether it did. */
   removeIf(key: ItemKey, condition: Condition): Promise<boolean>;
   /** Removes any number of items, in no order; a failure may leave some of them there. */
@@ -110,6 +122,7 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
       if (existing === undefined) throw new Error(`the item ${item.pk} ${item.sk} was taken away while it was put`);
       return { existing };
     },
+    addToSet: (key, member) => addToSet(documents, tableName, key, member),
     async removeIf(key, condition) {
       const removal = new DeleteCommand({
         TableName: tableName,
@@ -140,6 +153,23 @@ export function createTable(client: DynamoDBClient, tableName: string): Table {
       } while (start);
     },
   };
+}
+
+async function addToSet(
+  documents: DynamoDBDocumentClient,
+  tableName: string,
+  { pk, sk }: ItemKey,
+  { attribute, value, most, ttl }: SetMember,
+): Promise<boolean> {
+  const update = new UpdateCommand({
+    TableName: tableName,
+    Key: { pk, sk },
+    UpdateExpression: 'ADD #set :added SET #ttl = :ttl',
+    ConditionExpression: 'attribute_not_exists(#set) OR size(#set) < :most OR contains(#set, :value)',
+    ExpressionAttributeNames: { '#set': attribute, '#ttl': 'ttl' },
+    ExpressionAttributeValues: { ':added': new Set([value]), ':value': value, ':most': most, ':ttl': ttl },
+  });
+  return (await lostCondition(documents.send(update))) === undefined;
 }
 
 type WriteRequest = NonNullable<NonNullable<BatchWriteCommandInput['RequestItems']>[string]>[number];
