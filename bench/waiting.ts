@@ -59,8 +59,8 @@ async function measure(size: (typeof SIZES)[number], say: (progress: string) => 
     { what: `${what}: memory in ${MINUTES} minutes, MiB`, values: [heap], decimals: 1 },
     {
       what: `${what}: from the engine to the last end, s of the world`,
-      values: [(world.time - appeared) / 1000],
-      decimals: 0,
+      values: [(last - appeared) / 1000],
+      decimals: 1,
     },
     { what: `${what}: the same, s of this machine`, values: [(performance.now() - begun) / 1000], decimals: 1 },
   ];
