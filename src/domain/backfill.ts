@@ -18,8 +18,8 @@ export const MAX_BACKFILL_RUNS = 100;
 /** Most backfills of a pipeline under way at once. */
 export const MAX_BACKFILLS = 10;
 
-/** Instants of an entry that are counted at most, where there are too many. */
-const MOST_COUNTED = 10_000;
+/** Instants that are counted at most, where there are too many. */
+const MOST_COUNTED = 2 * MAX_BACKFILL;
 
 /** The order of its instants: the oldest or the newest first. */
 export type BackfillDirection = 'forward' | 'backward';
@@ -79,12 +79,14 @@ export function backfillInstants(
   { from, to, direction }: BackfillRange,
   entries: ReadonlyMap<string, number>,
 ): readonly BackfillInstant[] {
-  const all = schedule.flatMap((entry) => {
+  const all: BackfillInstant[] = [];
+  for (const entry of schedule) {
     const createdAt = entries.get(entry.id);
-    if (createdAt === undefined) return [];
-    const instants = instantsBetween(entry, { from, to, limit: MOST_COUNTED }, createdAt);
-    return instants.map((instant) => ({ entry, instant, createdAt }));
-  });
+    const limit = MOST_COUNTED - all.length;
+    if (createdAt === undefined || limit === 0) continue;
+    const instants = instantsBetween(entry, { from, to, limit }, createdAt);
+    all.push(...instants.map((instant) => ({ entry, instant, createdAt })));
+  }
   // Stable: entries of the same instant keep the order of the definition.
   all.sort((a, b) => a.instant - b.instant);
   return direction === 'forward' ? all : all.reverse();

@@ -3,6 +3,7 @@ import { createMemoryStartCounts } from '#adapters/memory/memory-start-counts.ts
 import { definitionRevision } from '#authoring/definition-revision.ts';
 import type { Json } from '#domain/json.ts';
 import { EVENT_SCHEMAS } from '#http/event-schemas.ts';
+import { pausePipeline, resumePipeline } from '#scheduler/pause-pipeline.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { createHandler } from '../../functions/intake/handler.ts';
 import { type Behaviour, CONTEXT, createInstallation } from './installation.ts';
@@ -86,6 +87,19 @@ describe('RunRequested', () => {
         ],
       },
     ]);
+  });
+
+  it('C80 for a pipeline that is paused is rejected, unless it started its run before that', async () => {
+    const intake = await createIntake();
+    const early = runRequested('e1', { pipeline: 'one' });
+    expect(await intake.deliver(early)).toEqual([]);
+    await pausePipeline(intake.deps, 'one');
+    expect(await intake.deliver(early, runRequested('e2', { pipeline: 'one' }))).toEqual([]);
+    expect(await intake.runs()).toHaveLength(1);
+    expect(intake.rejections()).toMatchObject([{ eventId: 'e2', pipeline: 'one', code: 'PIPELINE_PAUSED' }]);
+    await resumePipeline(intake.deps, 'one');
+    await intake.deliver(runRequested('e2', { pipeline: 'one' }), runRequested('e3', { pipeline: 'one' }));
+    expect(await intake.runs()).toHaveLength(3);
   });
 
   it('C89: an event that is delivered three times, and once more an hour later, makes one run', async () => {

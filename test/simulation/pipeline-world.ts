@@ -26,7 +26,7 @@ export const BEGAN_AT = Date.UTC(2026, 10, 30, 12);
 const TICK_AFTER_MS = 20_000;
 const TICK_MS = 60_000;
 const AGAIN_MS = 1_000;
-const STEP_MS = 20;
+const STEP_MS = 5;
 const MOST_ALIVE = 3;
 const MOST_OPERATIONS = 100_000;
 
