@@ -26,10 +26,15 @@ const flight: fc.Arbitrary<Flight> = fc.record(
     polls: fc.nat(40),
     machine: fc.nat(3),
     confirmed: fc.boolean(),
-    ending: fc.constantFrom('Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError'),
+    ending: fc.constantFrom('Stopped', 'FailFast', 'RunTimedOut', 'TimedOut', 'EngineError', 'Marked'),
     error,
     missingSince: time,
     throttled: fc.constant(true),
+    prompt: text,
+    answer: fc.record(
+      { at: time, approve: fc.boolean(), output: text, by: text, comment: text },
+      { requiredKeys: ['at', 'approve'] },
+    ),
   },
   { requiredKeys: ['node', 'attempt', 'phase', 'startedAt', 'since', 'pollAt', 'polls', 'machine', 'confirmed'] },
 );
@@ -45,6 +50,7 @@ const decision: fc.Arbitrary<Decision> = fc.record(
     reason: fc.constantFrom('Executing', 'Stopped'),
     error,
     by: text,
+    note: text,
   },
   { requiredKeys: ['at', 'rev', 'to', 'nodes', 'attempt'] },
 );
@@ -72,6 +78,21 @@ const run: fc.Arbitrary<RunRecord> = fc.record(
       .map((letters) => letters.join('')),
     machines: fc.array(text, { maxLength: 2 }),
     flights: fc.array(flight, { maxLength: 5 }),
+    marks: fc.array(
+      fc.record(
+        {
+          node: fc.nat(9_999),
+          state: fc.constantFrom('SUCCEEDED', 'FAILED', 'SKIPPED'),
+          at: time,
+          output: text,
+          by: text,
+          note: text,
+        },
+        { requiredKeys: ['node', 'state', 'at'] },
+      ),
+      { maxLength: 3 },
+    ),
+    deleted: fc.record({ at: time, by: text }, { requiredKeys: ['at'] }),
     stop: fc.record(
       { kind: fc.constantFrom('user', 'timeout', 'failFast'), at: time, by: text },
       { requiredKeys: ['kind', 'at'] },
