@@ -74,6 +74,8 @@ export interface Brought {
    * finds many at once: those that it can list, and each of them once, however many passes the news bring.
    */
   readonly isSweep: boolean;
+  /** A stop that stands is ordered again: who ordered it first may have died before it told any execution. */
+  readonly repeatsStop?: boolean;
 }
 
 /** Reads a completion off an execution's name; nothing where it is not an attempt of this installation. */
@@ -111,8 +113,10 @@ export async function gather(deps: PassDeps, reading: Reading, brought: Brought)
   const heard = brought.isSweep ? await hear(deps, reading, unsettled) : undefined;
   gathered.heartbeats.push(...(heard?.heartbeats ?? []));
   const open = heard?.flights ?? unsettled;
-  const asked = open.filter((flight) => looks.has(flightKey(flight)));
-  const isDue = (flight: Flight) => !looks.has(flightKey(flight)) && flightDueAt(reading.pipeline, flight) <= now;
+  const isAsked = (flight: Flight) =>
+    looks.has(flightKey(flight)) || (brought.repeatsStop === true && flight.ending !== undefined);
+  const asked = open.filter(isAsked);
+  const isDue = (flight: Flight) => !isAsked(flight) && flightDueAt(reading.pipeline, flight) <= now;
   const rest = brought.isSweep ? await sweep(deps, reading, open.filter(isDue), gathered) : [];
   await pMap(
     [...asked.map((flight) => [flight, 'prompt'] as const), ...rest.map((flight) => [flight, 'sweep'] as const)],

@@ -134,7 +134,8 @@ async function onePass(
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
   const isSweep = input.isRung ?? !(input.completions || input.looks || input.command);
-  const gathered = await gather(deps, reading, { ...input, isSweep });
+  const repeatsStop = input.command?.kind === 'stop' && run.stop !== undefined;
+  const gathered = await gather(deps, reading, { ...input, isSweep, repeatsStop });
   tally.results += gathered.results.length;
   tally.polled += gathered.polled;
   tally.started += gathered.started;
