@@ -61,6 +61,7 @@ export function createDynamoRunHeaders(
         values: { ':rev': header.rev },
       });
     },
+    // A sign in its place: a pass that slept may still put the line, and nobody would take it away again.
     removeHeader: ({ id, createdAt }) =>
       table.put({
         pk: HEADERS_PARTITION,
