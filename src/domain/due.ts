@@ -38,7 +38,9 @@ export function deadlineOf(pipeline: CompiledPipeline, flight: Flight): number {
  */
 export function silentAt(pipeline: CompiledPipeline, flight: Flight): number {
   const heartbeatMs = pipeline.nodes[flight.node]?.heartbeatMs;
-  if (heartbeatMs === undefined || flight.phase !== 'running' || !flight.confirmed) return Number.POSITIVE_INFINITY;
+  // Nobody's code runs while an answer is waited for.
+  if (heartbeatMs === undefined || flight.prompt !== undefined) return Number.POSITIVE_INFINITY;
+  if (flight.phase !== 'running' || !flight.confirmed) return Number.POSITIVE_INFINITY;
   return Math.max(flight.since, flight.heardAt ?? 0) + heartbeatMs + HEARTBEAT_SLACK_MS;
 }
 

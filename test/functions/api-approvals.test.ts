@@ -121,6 +121,12 @@ describe('an approval', () => {
     });
   });
 
+  it('reports nothing, and is not ended for that', async () => {
+    const { api, id, nodeOf } = await started([ask('ok', { heartbeatSeconds: 10 })]);
+    for (let minute = 0; minute < 15; minute++) await api.tick(id, 60_000);
+    expect((await nodeOf('ok')).reason).toBe('AwaitingCallback');
+  });
+
   it('is refused an answer where nothing waits', async () => {
     const { api, id, answer, run } = await started([pass('quick'), ask('ok'), ask('later', { dependsOn: ['ok'] })]);
     expect((await answer('quick', { approve: true })).body.code).toBe('NOT_WAITING');
