@@ -3,9 +3,11 @@ import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { HttpApi, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Grant } from 'aws-cdk-lib/aws-iam';
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
 import { LOG_RETENTION_DAYS } from './settings.ts';
 
 /** What the entrance leads to. */
@@ -21,6 +23,8 @@ export interface HttpEntranceProps {
 export class HttpEntrance extends Construct {
   /** Address of the API, without a trailing slash. */
   readonly url: string;
+
+  readonly #httpApi: HttpApi;
 
   constructor(scope: Construct, id: string, { installation, api }: HttpEntranceProps) {
     super(scope, id);
@@ -45,8 +49,19 @@ export class HttpEntrance extends Construct {
       },
     });
     this.url = httpApi.apiEndpoint;
+    this.#httpApi = httpApi;
+  }
+
+  /** Tells a function of a team where the API is, and lets it report its progress there, and do nothing else. */
+  allowReporting(reporter: LambdaFunction): void {
+    reporter.addEnvironment('MILLRACE_API_URL', this.url);
+    const arn = this.#httpApi.arnForExecuteApi('POST', PROGRESS_PATH, '$default');
+    Grant.addToPrincipal({ grantee: reporter, actions: ['execute-api:Invoke'], resourceArns: [arn] });
+    acknowledgeWildcards(reporter, 'Runs and nodes come and go; a report needs the token of its attempt, too.', [arn]);
   }
 }
+
+const PROGRESS_PATH = '/v1/runs/*/nodes/*/progress';
 
 const ACCESS_LOG_LINE = JSON.stringify({
   requestId: '$context.requestId',

@@ -1,6 +1,7 @@
-import { ArnFormat, Stack, Validations } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
+import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
 import { SynthesisError } from './synthesis-error.ts';
 
 /** State machines of any team that every installation of the account may run. */
@@ -71,25 +72,11 @@ export class TeamStateMachines extends Construct {
       actions: ['states:DescribeExecution', 'states:StopExecution'],
       resourceArns: [...this.#executionArns],
     });
-    acknowledge(grantee, 'Teams make these state machines; which of them there are is known at run time.', [
+    acknowledgeWildcards(grantee, 'Teams make these state machines; which of them there are is known at run time.', [
       ...this.#machineArns,
     ]);
-    acknowledge(grantee, 'Executions are made at run time; the prefix keeps to those of this installation.', [
+    acknowledgeWildcards(grantee, 'Executions are made at run time; the prefix keeps to those of this installation.', [
       ...this.#executionArns,
     ]);
-  }
-}
-
-function acknowledge({ grantPrincipal }: IGrantable, reason: string, arns: readonly string[]): void {
-  if (!Construct.isConstruct(grantPrincipal)) return;
-  const principal: IConstruct = grantPrincipal;
-  for (const arn of arns) {
-    const { 'Fn::Join': join } = Stack.of(principal).resolve(arn) as {
-      'Fn::Join': [string, (string | { Ref: string })[]];
-    };
-    const shown = join[1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
-    if (shown.includes('*')) {
-      Validations.of(principal).acknowledge({ id: `AwsSolutions-IAM5[Resource::${shown}]`, reason });
-    }
   }
 }

@@ -35,9 +35,13 @@ const attemptSchema = z.object({
   attempt: z.int(),
   item: z.optional(z.int()),
   timeoutSeconds: z.number(),
+  token: z.optional(z.string()),
 });
 
-const LOCAL: z.output<typeof attemptSchema> = {
+/** Which attempt a function runs for, and what proves that. */
+export type AttemptFacts = z.output<typeof attemptSchema>;
+
+const LOCAL: AttemptFacts = {
   run: 'local',
   node: 'local',
   attempt: 1,
@@ -46,16 +50,42 @@ const LOCAL: z.output<typeof attemptSchema> = {
 
 /** Reads the context of an attempt, which begins now, from that of Lambda. */
 export function toRunContext(context: LambdaContext = {}): RunContext {
-  const { item, ...attempt } = attemptSchema.safeParse(context.clientContext).data ?? LOCAL;
+  const facts = attemptSchema.safeParse(context.clientContext).data ?? LOCAL;
+  const { item, token: _secret, ...attempt } = facts;
   const end = performance.now() + attempt.timeoutSeconds * 1000;
   const remainingMs = () => {
     const own = context.getRemainingTimeInMillis?.() ?? LONGEST_SECONDS * 1000;
     return Math.max(0, Math.min(own, Math.round(end - performance.now())));
   };
-  return {
+  const runContext: RunContext = {
     ...attempt,
     ...(item !== undefined && { item }),
     remainingMs,
     signal: AbortSignal.timeout(Math.max(0, remainingMs() - ABORT_BEFORE_MS)),
   };
+  factsOf.set(runContext, facts);
+  return runContext;
+}
+
+/** What a context stands for: the token is in none of its fields, so that nobody logs it by chance. */
+const factsOf = new WeakMap<object, AttemptFacts>();
+
+const holderSchema = z.union([
+  z.pipe(
+    z.object({ clientContext: attemptSchema }),
+    z.transform(({ clientContext }) => clientContext),
+  ),
+  z.pipe(
+    z.object({ millrace: attemptSchema }),
+    z.transform(({ millrace }) => millrace),
+  ),
+]);
+
+/**
+ * The attempt that something is about: a context of ours, one of Lambda, or an event with the `millrace` part of the input of an
+ * attempt's execution.
+ */
+export function attemptOf(of: unknown): AttemptFacts | undefined {
+  const known = typeof of === 'object' && of !== null ? factsOf.get(of) : undefined;
+  return known ?? holderSchema.safeParse(of).data;
 }

@@ -24,6 +24,11 @@ const cases: {
     nodes: { flaky: ['SUCCEEDED', 3], picky: ['FAILED', 1], after: ['SUCCEEDED', 1] },
   },
   {
+    file: 'progress/pipeline.yaml',
+    run: { state: 'SUCCEEDED', output: 3 },
+    nodes: { load: ['SUCCEEDED', 1], stuck: ['TIMED_OUT', 1] },
+  },
+  {
     file: 'when/pipeline.yaml',
     input: { rows: 3 },
     run: { state: 'SUCCEEDED', output: 'done' },

@@ -1,0 +1,18 @@
+import { Stack, Validations } from 'aws-cdk-lib';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Construct, type IConstruct } from 'constructs';
+
+/** Answers to cdk-nag for the wildcards in ARNs that a role is granted, with the reason for them. */
+export function acknowledgeWildcards({ grantPrincipal }: IGrantable, reason: string, arns: readonly string[]): void {
+  if (!Construct.isConstruct(grantPrincipal)) return;
+  const principal: IConstruct = grantPrincipal;
+  for (const arn of arns) {
+    const { 'Fn::Join': join } = Stack.of(principal).resolve(arn) as {
+      'Fn::Join': [string, (string | { Ref: string })[]];
+    };
+    const shown = join[1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
+    if (shown.includes('*')) {
+      Validations.of(principal).acknowledge({ id: `AwsSolutions-IAM5[Resource::${shown}]`, reason });
+    }
+  }
+}
