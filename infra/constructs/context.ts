@@ -1,5 +1,6 @@
 import type { Node } from 'constructs';
 import { DEFAULT_INSTALLATION, parseInstallation } from './installation.ts';
+import { EVENT_STARTS_PER_MINUTE } from './settings.ts';
 import { SynthesisError } from './synthesis-error.ts';
 import { parseStateMachineNames } from './team-state-machines.ts';
 
@@ -11,6 +12,8 @@ export interface MillraceContext {
   readonly functionsDirectory?: string;
   /** Context `stateMachines`: names of state machines to be run as engines, separated by commas. @default none */
   readonly stateMachines: readonly string[];
+  /** Context `eventStartsPerMinute`: runs of one pipeline that events start in a minute, 1 to 1,000. @default 100 */
+  readonly eventStartsPerMinute: number;
   /** Context `ephemeral`: whether table and bucket go with the stack. @default false */
   readonly ephemeral: boolean;
 }
@@ -29,8 +32,16 @@ export function readContext(node: Node): MillraceContext {
     installation: parseInstallation(node.tryGetContext('installation') ?? DEFAULT_INSTALLATION),
     ...(functions !== undefined && { functionsDirectory: functions }),
     stateMachines: parseStateMachineNames(node.tryGetContext('stateMachines') ?? []),
+    eventStartsPerMinute: readStartsPerMinute(node.tryGetContext('eventStartsPerMinute')),
     ephemeral: readBoolean('ephemeral', node.tryGetContext('ephemeral') ?? false),
   };
+}
+
+function readStartsPerMinute(value: unknown = EVENT_STARTS_PER_MINUTE.default): number {
+  const { min, max } = EVENT_STARTS_PER_MINUTE;
+  const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof count === 'number' && Number.isInteger(count) && count >= min && count <= max) return count;
+  throw invalid('eventStartsPerMinute', value, `a whole number from ${min} to ${max}`);
 }
 
 /** The command line of CDK gives every value as text. */

@@ -11,6 +11,9 @@ export const PASS_SECONDS = 30;
 /** The time between two ticks, in seconds; the shortest that EventBridge Scheduler offers. */
 export const TICK_SECONDS = 60;
 
+/** Runs of one pipeline that events start in a minute. Each costs more to count the more there are. */
+export const EVENT_STARTS_PER_MINUTE = { default: 100, min: 1, max: 1000 } as const;
+
 /** Days that log lines are kept. */
 export const LOG_RETENTION_DAYS = 30;
 

@@ -2,6 +2,8 @@
 export type SynthesisErrorCode =
   | 'INVALID_INSTALLATION'
   | 'INVALID_CONTEXT'
+  | 'INVALID_FILTER'
+  | 'INVALID_TRIGGER'
   | 'FUNCTIONS_NOT_FOUND'
   | 'NO_FUNCTIONS'
   | 'INVALID_FUNCTION_NAME'
@@ -9,7 +11,7 @@ export type SynthesisErrorCode =
   | 'DUPLICATE_FUNCTION_NAME'
   | 'FUNCTION_BUILD_FAILED';
 
-/** A mistake in a context value or in a folder of functions; the message is complete without a stack trace. */
+/** A mistake in a context value, a trigger or a folder of functions; the message is complete without a stack trace. */
 export class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
   /** Stable code to switch on. */

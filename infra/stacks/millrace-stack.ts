@@ -1,15 +1,17 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
 import { EventRoutes } from '../constructs/event-routes.ts';
 import { FunctionsFromDirectory } from '../constructs/functions-from-directory.ts';
 import { HttpEntrance } from '../constructs/http-entrance.ts';
 import { LambdaEngine } from '../constructs/lambda-engine.ts';
 import { OwnFunctions, ownFunctionNames } from '../constructs/own-functions.ts';
 import { PayloadBucket } from '../constructs/payload-bucket.ts';
-import { type OwnFunction, PASS_SECONDS, TICK_SECONDS } from '../constructs/settings.ts';
+import { EVENT_STARTS_PER_MINUTE, type OwnFunction, PASS_SECONDS, TICK_SECONDS } from '../constructs/settings.ts';
 import { StateTable } from '../constructs/state-table.ts';
 import { TeamStateMachines } from '../constructs/team-state-machines.ts';
 import { Tick } from '../constructs/tick.ts';
+import { Trigger, type TriggerOptions } from '../constructs/trigger.ts';
 import { WorkQueue } from '../constructs/work-queue.ts';
 
 /** What an installation is made of. */
@@ -20,6 +22,8 @@ export interface MillraceStackProps extends StackProps {
   readonly functionsDirectory?: string;
   /** Names of state machines to be run as engines, beside those that begin with `millrace-`. @default none */
   readonly stateMachines?: readonly string[];
+  /** Runs of one pipeline that events start in a minute. @default 100 */
+  readonly eventStartsPerMinute?: number;
   /** Whether table and bucket go with the stack. @default false: they are kept, and the table is protected */
   readonly ephemeral?: boolean;
   /** Source files of our own functions. @default those of this project */
@@ -30,6 +34,10 @@ export interface MillraceStackProps extends StackProps {
 export class MillraceStack extends Stack {
   /** The functions of `functionsDirectory`, for grants of their own. */
   readonly functions: FunctionsFromDirectory['functions'];
+  /** The installation's own bus. */
+  readonly bus: EventBus;
+  readonly #requests: WorkQueue;
+  readonly #triggers = new Construct(this, 'Triggers');
 
   constructor(scope: Construct, id: string, props: MillraceStackProps) {
     super(scope, id, {
@@ -42,6 +50,8 @@ export class MillraceStack extends Stack {
     const inbox = new WorkQueue(this, 'Inbox', { queueName: `${installation}-inbox` });
     const requests = new WorkQueue(this, 'Requests', { queueName: `${installation}-requests` });
     const events = new EventRoutes(this, 'Events', { installation, inbox, requests });
+    this.bus = events.bus;
+    this.#requests = requests;
     const engine = new LambdaEngine(this, 'LambdaEngine', { installation });
     const machines = new TeamStateMachines(this, 'StateMachines', { installation, names: props.stateMachines ?? [] });
     const payloads = new PayloadBucket(this, 'Payloads', { ephemeral: props.ephemeral ?? false });
@@ -57,6 +67,7 @@ export class MillraceStack extends Stack {
         MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName,
         MILLRACE_TICK_SECONDS: String(TICK_SECONDS),
         MILLRACE_PASS_SECONDS: String(PASS_SECONDS),
+        MILLRACE_EVENT_STARTS_PER_MINUTE: String(props.eventStartsPerMinute ?? EVENT_STARTS_PER_MINUTE.default),
       },
       ...(props.ownEntries && { entries: props.ownEntries }),
     });
@@ -75,14 +86,24 @@ export class MillraceStack extends Stack {
     inbox.deliverTo(scheduler, { maxConcurrency: 5 });
     requests.deliverTo(intake, { maxConcurrency: 2 });
     new Tick(this, 'Tick', { installation, scheduler });
-    const { url } = new HttpEntrance(this, 'Http', { installation, api });
+    const entrance = new HttpEntrance(this, 'Http', { installation, api });
+    for (const each of this.functions.values()) entrance.allowReporting(each.function);
 
-    new CfnOutput(this, 'ApiUrl', { value: url });
+    new CfnOutput(this, 'ApiUrl', { value: entrance.url });
     new CfnOutput(this, 'TableName', { value: table.table.tableName });
     new CfnOutput(this, 'PayloadBucketName', { value: payloads.bucket.bucketName });
     new CfnOutput(this, 'BusName', { value: events.bus.eventBusName });
     new CfnOutput(this, 'InboxUrl', { value: inbox.queue.queueUrl });
     new CfnOutput(this, 'RequestsUrl', { value: requests.queue.queueUrl });
+  }
+
+  /**
+   * Starts a pipeline by events, of the account's default bus unless another one is named.
+   * @param name of the trigger, which its runs show; 1 to 100 letters, digits, `-` and `_`
+   * @throws SynthesisError as `Trigger` does
+   */
+  addTrigger(name: string, options: TriggerOptions): Trigger {
+    return new Trigger(this.#triggers, name, { ...options, requests: this.#requests });
   }
 
   private addFunctions(
