@@ -84,7 +84,14 @@ export type AttemptShape = z.output<typeof attemptShape>;
 
 /** What a run waits for. */
 export const explanationShape = z.object({
-  run: z.object({ id: z.string(), state: z.string(), reason: z.string(), message: z.string(), since: instant }),
+  run: z.object({
+    id: z.string(),
+    state: z.string(),
+    reason: z.string(),
+    message: z.string(),
+    since: instant,
+    movedBy: z.string().optional(),
+  }),
   items: z.array(
     z.object({
       id: z.string(),

@@ -44,13 +44,14 @@ async function explain(runId: string, options: ListOptions, context: CliContext)
 /** What a run waits for, a paragraph for each unfinished node. */
 export function explanationLines({ run, items, nextCursor }: ExplanationShape, { style, now }: Screen): string[] {
   const head = `Run ${style.bold(run.id)} is ${paintState(run.state, style)(run.state)} (${run.reason}): ${oneLine(run.message)}`;
+  const heads = [head, ...(run.movedBy === undefined ? [] : [`  ${style.dim('→')} ${oneLine(run.movedBy)}`])];
   if (items.length === 0)
-    return [head, isRunEnded(run.state) ? '  It is over; nothing waits.' : '  No node is unfinished.'];
+    return [...heads, isRunEnded(run.state) ? '  It is over; nothing waits.' : '  No node is unfinished.'];
   const paragraphs = items.flatMap(({ id, state, reason, message, since, movedBy }) => [
     '',
     `  ${style.bold(oneLine(id))}  ${paintState(state, style)(state)} (${reason}) ${forHowLong(since, now)}`,
     `    ${oneLine(message)}`,
     `    ${style.dim('→')} ${oneLine(movedBy)}`,
   ]);
-  return [head, ...paragraphs, ...moreLine(nextCursor)];
+  return [...heads, ...paragraphs, ...moreLine(nextCursor)];
 }

@@ -4,7 +4,7 @@ import { nodeNote } from './node-note.ts';
 import { oneLine } from './one-line.ts';
 import type { Style } from './output.ts';
 import type { NodePicture, RunPicture } from './run-picture.ts';
-import { isBad, isNodeEnded, paintState } from './state-style.ts';
+import { isBad, isIdle, isNodeEnded, paintState } from './state-style.ts';
 import { tableLines } from './table.ts';
 import { duration } from './time-text.ts';
 
@@ -30,7 +30,8 @@ const OTHER_LINES = 4;
 /** A run as it stands, on one screen: its nodes in the order of the definition, or the most telling ones of many. */
 export function liveView(run: RunShape, picture: RunPicture, screen: Screen): string {
   const { style, columns, rows, now } = screen;
-  const room = Math.max(1, rows - OTHER_LINES);
+  const wait = waitLines(run, screen);
+  const room = Math.max(1, rows - OTHER_LINES - wait.length);
   const shown = mostTelling([...picture.values()], room);
   const lines = tableLines(
     [{ title: 'node' }, { title: 'state' }, { title: '' }],
@@ -43,7 +44,12 @@ export function liveView(run: RunShape, picture: RunPicture, screen: Screen): st
   );
   const left = picture.size - shown.length;
   if (left > 0 && shown.length > 0) lines.push(style.dim(`  and ${number(left)} more`));
-  return [...(shown.length > 0 ? lines : []), progressLine(run, screen)].join('\n');
+  return [...(shown.length > 0 ? lines : []), ...wait, progressLine(run, screen)].join('\n');
+}
+
+/** What a run waits for that waits as a whole, in one line. */
+export function waitLines({ reason, message }: RunShape, { style, columns }: Screen): string[] {
+  return isIdle(reason) ? [style.yellow(`  ${oneLine(message, Math.max(20, columns - 3))}`)] : [];
 }
 
 /** One line with a bar, the counts and the time since the start. */

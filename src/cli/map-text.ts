@@ -11,10 +11,12 @@ const NAMED_RANGES = 5;
 export function mapText({ total, counts }: MapShape): string {
   const over = total - sumOf(counts, NOT_OVER);
   const failed = sumOf(counts, FAILED);
+  const queued = sumOf(counts, ['QUEUED']);
   const retrying = sumOf(counts, ['RETRY_WAIT']);
   return [
     `${number(over)}/${counted(total, 'item')}`,
     ...(failed > 0 ? [`${number(failed)} failed`] : []),
+    ...(queued > 0 ? [`${number(queued)} ready again`] : []),
     ...(retrying > 0 ? [`${number(retrying)} to be tried again`] : []),
   ].join(', ');
 }

@@ -3,7 +3,7 @@ import { number } from './counts-text.ts';
 import type { Screen } from './live-view.ts';
 import { mapText } from './map-text.ts';
 import { oneLine } from './one-line.ts';
-import { isBad, isNodeEnded, stateCell } from './state-style.ts';
+import { isBad, isIdle, isNodeEnded, stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
 import { duration } from './time-text.ts';
 
@@ -57,8 +57,10 @@ function tookMs({ startedAt, endedAt, state }: NodeShape, now: number): number |
   return isNodeEnded(state) ? undefined : now - startedAt;
 }
 
-function noteOf({ state, message, error, map }: NodeShape): string {
+function noteOf({ state, reason, message, error, map }: NodeShape): string {
   const progress = map && mapText(map);
+  // The message of a map that is held up counts its items, and says what holds them up.
+  if (state === 'RUNNING' && map && isIdle(reason)) return oneLine(message);
   if (state === 'SUCCEEDED' || (state === 'RUNNING' && map)) return progress ?? '';
   const text = oneLine(error === undefined || !isBad(state) ? message : `${error.name}: ${error.message}`);
   return progress === undefined ? text : `${progress}: ${text}`;

@@ -4,8 +4,8 @@ import { mapText } from './map-text.ts';
 import { nodeNote } from './node-note.ts';
 import { oneLine } from './one-line.ts';
 import type { Style } from './output.ts';
-import type { RunPicture } from './run-picture.ts';
-import { isNodeEnded, paintState } from './state-style.ts';
+import type { NodePicture, RunPicture } from './run-picture.ts';
+import { isIdle, isNodeEnded, paintState } from './state-style.ts';
 import { padTo } from './table.ts';
 
 /** Longest id that widens the column of ids. */
@@ -23,9 +23,9 @@ export function progressLines(
   const lineOf = lineWriter(picture, look);
   return entries.flatMap(({ node: id, at, state, attempt, items, error, reason }) => {
     const node = id === undefined ? undefined : picture.get(id);
-    if (node === undefined || items !== undefined || !isTold(state)) return [];
+    if (node === undefined || items !== undefined || !isTold(state, reason)) return [];
     const then = { ...node, state, reason, since: at, attempt: attempt ?? node.attempt, ...(error && { error }) };
-    const note = state === 'RUNNING' ? runningNote(then.attempt) : nodeNote(then, picture, at);
+    const note = noteAtOnce(then) ?? nodeNote(then, picture, at);
     return [lineOf(at, node.id, state, note)];
   });
 }
@@ -50,10 +50,15 @@ function lineWriter(picture: RunPicture, { begun, style }: { readonly begun: num
   };
 }
 
-function isTold(state: string): boolean {
+/** What is ready and has only not had its turn in this run is not told: it mostly starts at once. */
+function isTold(state: string, reason: string): boolean {
+  if (state === 'QUEUED') return isIdle(reason);
   return state === 'RUNNING' || state === 'RETRY_WAIT' || isNodeEnded(state);
 }
 
-function runningNote(attempt: number): string {
+/** The note on what has just begun, or begun to wait: for how long is nothing to tell yet. */
+function noteAtOnce({ state, reason, attempt }: NodePicture): string | undefined {
+  if (state === 'QUEUED') return reason;
+  if (state !== 'RUNNING') return undefined;
   return attempt > 1 ? `attempt ${attempt}` : '';
 }

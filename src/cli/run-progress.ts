@@ -1,8 +1,10 @@
 import type { HistoryShape, MapShape, RunShape } from './api-shapes.ts';
 import type { CliContext } from './context.ts';
-import { liveView, progressLine, type Screen } from './live-view.ts';
+import { liveView, progressLine, type Screen, waitLines } from './live-view.ts';
+import { oneLine } from './one-line.ts';
 import { mapLines, progressLines } from './plain-progress.ts';
 import { applyHistory, applyMaps, type RunPicture } from './run-picture.ts';
+import { isIdle } from './state-style.ts';
 
 /** Runs with more nodes are followed by their counts alone: node by node would be a wall of lines, or dear to read. */
 const WIDE = { lines: 60, live: 200 };
@@ -29,16 +31,32 @@ export function createProgress(picture: RunPicture, context: CliContext): RunPro
   const { live } = output;
   const isWide = picture.size > (live === undefined ? WIDE.lines : WIDE.live);
   const writeLines = isWide ? writeCounts(context) : writeNodes(picture, context);
+  const writeWait = waitWriter(context);
   return {
     history: !isWide,
     look(run, entries, maps) {
       applyHistory(picture, entries);
       applyMaps(picture, maps);
       const screen = screenOf(context);
-      if (live === undefined) writeLines(run, entries, maps);
-      else live.draw(isWide ? progressLine(run, screen) : liveView(run, picture, screen));
+      if (live === undefined) {
+        writeLines(run, entries, maps);
+        writeWait(run);
+      } else
+        live.draw(
+          isWide ? [...waitLines(run, screen), progressLine(run, screen)].join('\n') : liveView(run, picture, screen),
+        );
     },
     end: () => live?.clear(),
+  };
+}
+
+/** Writes what a run waits for that waits as a whole, once as long as that stays the same. */
+function waitWriter({ output }: CliContext): (run: RunShape) => void {
+  let last: string | undefined;
+  return ({ reason, message }) => {
+    const text = isIdle(reason) ? message : undefined;
+    if (text !== undefined && text !== last) output.line(output.style.yellow(`  ${oneLine(text)}`));
+    last = text;
   };
 }
 

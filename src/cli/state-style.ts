@@ -7,6 +7,24 @@ const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 
 const ENDED_NODE: ReadonlySet<string> = new Set([...ENDED, 'SKIPPED', 'UPSTREAM_FAILED']);
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'TIMED_OUT', 'ABORTED', 'UPSTREAM_FAILED']);
 
+/** States in which something waits that might need a person. */
+const WAITING: ReadonlySet<string> = new Set(['QUEUED', 'RETRY_WAIT', 'STOPPING', 'PAUSED']);
+/** Reasons of a run, or a map, that waits as a whole: nothing of it is under way. */
+const IDLE_REASONS: ReadonlySet<string> = new Set([
+  'NoEngine',
+  'EngineDraining',
+  'EngineFull',
+  'PoolFull',
+  'ActiveRunsLimit',
+  'PipelinePaused',
+  'RunPaused',
+]);
+
+/** Whether a run, a map or a node waits for a limit, its turn or a person, by its reason. */
+export function isIdle(reason: string): boolean {
+  return IDLE_REASONS.has(reason);
+}
+
 /** Whether a run is over. */
 export function isRunEnded(state: string): boolean {
   return ENDED.has(state);
@@ -27,7 +45,7 @@ export function paintState(state: string, style: Style): (text: string) => strin
   if (state === 'SUCCEEDED') return style.green;
   if (isBad(state)) return style.red;
   if (state === 'RUNNING') return style.cyan;
-  if (state === 'RETRY_WAIT' || state === 'STOPPING' || state === 'PAUSED') return style.yellow;
+  if (WAITING.has(state)) return style.yellow;
   return style.dim;
 }
 

@@ -154,7 +154,7 @@ function explainRunning(scope: RunScope, counts: ReadonlyMap<NodeState, number>)
   const lacking = idle.filter(({ reason }) => reason === 'NoEngine').map(({ node }) => node);
   if (lacking.length > 0) {
     const engines = [...new Set(lacking.map((node) => node.engine))];
-    const message = `no engines available to handle pipeline: ${listInWords(lacking.map(({ id }) => id))} needs ${listInWords(engines)}`;
+    const message = `no engines available to handle pipeline: ${listInWords(lacking.map(({ id }) => id))} ${lacking.length === 1 ? 'needs' : 'need'} ${listInWords(engines)}`;
     return { reason: 'NoEngine', message, movedBy: `An engine ${listInWords(engines)} that takes work.` };
   }
   const bad = firstBadInWords(scope);

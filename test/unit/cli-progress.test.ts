@@ -75,6 +75,29 @@ describe('progressLines', () => {
   });
 });
 
+describe('a run that waits as a whole', () => {
+  const message = 'Waits for a slot of engine "slow": the only one is taken by run x.';
+  const waiting = { reason: 'EngineFull', message };
+
+  it('says so above its bar, in one line', () => {
+    const run = runIn('RUNNING', { QUEUED: 4 }, waiting);
+    const lines = liveView(run, blankPicture(definition, START), screen(START, { columns: 40 })).split('\n');
+    expect(lines.at(-2)).toBe('  Waits for a slot of engine "slow": t…');
+    expect(liveView(runIn('RUNNING', {}), blankPicture([], START), screen())).not.toContain('So it is.');
+  });
+
+  it('tells of the nodes that wait for a limit, and not of those that wait for their turn in the run', () => {
+    const picture = blankPicture(definition, START);
+    const told = [
+      entry(5, 'a', 'QUEUED', { reason: 'RunLimit' }),
+      entry(10, 'b', 'QUEUED', { reason: 'PoolFull', attempt: 0 }),
+    ];
+    expect(progressLines(told, picture, { begun: START, style: screen().style })).toEqual([
+      '   0.01 s  b  QUEUED      PoolFull',
+    ]);
+  });
+});
+
 describe('liveView', () => {
   it('shows each node with what it does or waits for', () => {
     const picture = blankPicture(definition, START);

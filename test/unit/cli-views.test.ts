@@ -246,6 +246,12 @@ describe('explanationLines', () => {
     ]);
   });
 
+  it('says what moves a run that waits as a whole', () => {
+    const waits = { ...head, state: 'QUEUED', reason: 'ActiveRunsLimit', movedBy: 'The end of a run.' };
+    const explanation = explanationShape.parse({ run: waits, items: [] });
+    expect(explanationLines(explanation, screen())[1]).toBe('  → The end of a run.');
+  });
+
   it('says of a finished run that nothing waits', () => {
     const explanation = explanationShape.parse({ run: { ...head, state: 'SUCCEEDED' }, items: [] });
     expect(explanationLines(explanation, screen())).toContain('  It is over; nothing waits.');
