@@ -11,6 +11,7 @@ import { expandMap, isMapFailing } from './maps.ts';
 import { byteOf, isTerminal, type NodeCode, statusOf } from './node-status.ts';
 import { findPlace, lackSlots, needsPlace, type Place } from './places.ts';
 import type { ErrorInfo, Flight, MapState } from './run.ts';
+import { keepSlots, type Slots } from './run-limits.ts';
 import { decideTrigger, skipsEarly, type UpstreamCounts } from './trigger.ts';
 
 const PENDING = byteOf('p');
@@ -18,7 +19,9 @@ const READY = byteOf('q');
 const CONDITION_PASSED = byteOf('y');
 const RETRY_WAIT = byteOf('w');
 const MAP = byteOf('m');
-const QUEUED: ReadonlySet<number> = new Set((['q', 'y', 'n', 'g', 'e', 'o'] as const).map(byteOf));
+/** Waiting for an engine or a slot. */
+const PLACELESS: ReadonlySet<number> = new Set((['n', 'g', 'e', 'o'] as const).map(byteOf));
+const QUEUED: ReadonlySet<number> = new Set([READY, CONDITION_PASSED, ...PLACELESS]);
 
 /**
  * Marks every node that nothing stands above, that runs whatever stands above it, or that has an upstream which was
@@ -151,11 +154,8 @@ function keepWaiting(draft: Draft, node: CompiledNode): void {
  * @returns how many it took
  */
 function advance(draft: Draft, node: CompiledNode, left: number): number {
-  if (left <= 0) {
-    draft.again = true;
-    return 0;
-  }
   if (draft.nodes[node.index] === READY && node.when !== undefined) {
+    if (left <= 0) return postpone(draft, node, []);
     const condition = evaluated(draft, 'when', { node: node.index, attempt: 1 });
     if (!condition || !applyCondition(draft, node, node.when, condition)) return 1;
   }
@@ -165,7 +165,10 @@ function advance(draft: Draft, node: CompiledNode, left: number): number {
     if (draft.nodes[node.index] !== MAP) waitFor(draft, node, place.closed);
     return 0;
   }
-  if (node.map) return advanceMap(draft, node, node.map, place, left);
+  if (node.map) {
+    if (left <= 0 && draft.nodes[node.index] !== MAP) return postpone(draft, node, []);
+    return advanceMap(draft, node, node.map, place, left);
+  }
   const failed = draft.flights.get(node.index);
   if (!failed && draft.flights.size >= draft.options.maxFlights) {
     if (draft.nodes[node.index] !== CONDITION_PASSED) decideNode(draft, node.index, 'y');
@@ -176,8 +179,17 @@ function advance(draft: Draft, node: CompiledNode, left: number): number {
     waitFor(draft, node, lacking);
     return 0;
   }
+  if (left <= 0) return postpone(draft, node, place.slots);
   startAttempt(draft, node, { node: node.index, attempt: failed ? failed.attempt + 1 : 1 }, place);
   return 1;
+}
+
+/** Leaves what this commit cannot hold to the next one, which finds the slots that are there for it. */
+function postpone(draft: Draft, node: CompiledNode, slots: readonly Slots[]): 0 {
+  draft.again = true;
+  for (const one of slots) keepSlots(one, 1);
+  if (PLACELESS.has(draft.nodes[node.index] as number)) decideNode(draft, node.index, 'y');
+  return 0;
 }
 
 /** A node waits for an engine or a slot; one that waited for its next attempt has its time behind it. */
@@ -217,12 +229,12 @@ function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, place: P
   const isOpen = () => draft.nodes[node.index] === MAP && !isMapFailing(draft, draft.maps.get(node.index) as MapState);
   for (const flight of isOpen() ? flightsOf(draft, node.index) : []) {
     if (!isDueAgain(flight, draft.now) || !isOpen()) continue;
-    if (used >= left) {
-      draft.again = true;
-      break;
-    }
     if (lackSlots(node, place, 1)) {
       if (flight.phase === 'retry') putFlight(draft, { ...flight, phase: 'queued' });
+      continue;
+    }
+    if (used >= left) {
+      postpone(draft, node, place.slots);
       continue;
     }
     startAttempt(draft, node, { node: node.index, item: flight.item, attempt: flight.attempt + 1 }, place);
@@ -235,11 +247,11 @@ function advanceMap(draft: Draft, node: CompiledNode, map: CompiledMap, place: P
     if (isTaken(draft.maps.get(node.index) as MapState, next)) continue;
     const room = Math.min(map.maxConcurrency - underWay, draft.options.maxFlights - flights);
     if (room <= 0) break;
+    if (lackSlots(node, place, Math.min(room, totalItems(draft, node) - next))) break;
     if (used >= left) {
-      draft.again = true;
+      postpone(draft, node, place.slots);
       break;
     }
-    if (lackSlots(node, place, Math.min(room, totalItems(draft, node) - next))) break;
     const became = startAttempt(draft, node, { node: node.index, item: next, attempt: 1 }, place);
     // Items start in order: one whose parameters cannot be had now holds up those behind it.
     if (became === 'wanted' && draft.facts.evaluationsClosed) break;
