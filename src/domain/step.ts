@@ -288,7 +288,8 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const lists = new Map([...draft.lists].map(([node, list]) => [(draft.maps.get(node) as MapState).list, list]));
   const result = { commands, wanted, unread, again, unfolded, lists, values, taken };
   if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
-  return { ...result, run: toRecord(draft, announced, dueAt, limits), ...(output !== undefined && { output }) };
+  const run = toRecord(draft, announced, dueAt, limits);
+  return { ...result, run, again: again || isLeaving, ...(output !== undefined && { output }) };
 }
 
 /** Whether `RunChanged` is published node by node. */

@@ -189,7 +189,7 @@ describe('DELETE /v1/runs/{runId}', () => {
       const body = path === 'nodes/a/mark' ? { state: 'FAILED' } : {};
       expect((await api.post(`${run}/${path}`, body)).body.code, path).toBe('RUN_NOT_FOUND');
     }
-    await api.tick(id, 60_000);
+    await api.settle();
     expect(await api.deps.runs.readRun(id)).toBeUndefined();
     expect(await api.deps.runs.listResults(record as { id: string; nonce: string })).toEqual([]);
     expect((await api.get('/v1/runs')).body.items).toEqual([]);
@@ -205,7 +205,6 @@ describe('DELETE /v1/runs/{runId}', () => {
     expect((await api.get(run)).status).toBe(404);
     expect((await api.get('/v1/runs')).body.items).toEqual([]);
     await api.settle();
-    await api.tick(id, 60_000);
     expect(await api.deps.runs.readRun(id)).toBeUndefined();
     expect([...api.executions.started.values()].map(({ status }) => status)).toEqual(['ABORTED']);
     expect((await api.get('/v1/runs')).body.items).toEqual([]);

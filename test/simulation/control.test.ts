@@ -265,8 +265,9 @@ describe('a run that is deleted', () => {
     await playBroken(ofChild, ({ run, told: [told = []], world }, how) => {
       const starts = world.executions.started.size;
       expect(starts, how).toBeLessThanOrEqual(1);
-      const isGone = told.at(-1) !== 'missing';
-      expect(world.runs.all().length, how).toBe(isGone ? 1 : 2);
+      // Who asks again may find it gone already, or not made yet.
+      const isGone = world.runs.all().length === 1;
+      expect(isGone || told.at(-1) === 'missing', how).toBe(true);
       expect(isGone ? ['O', 'S'] : ['S'], how).toContain(run.nodes);
     });
   });
