@@ -10,6 +10,8 @@ import { isIdle } from './state-style.ts';
 const WIDE = { lines: 60, live: 200 };
 /** Time between two lines about a wide run, or about a map, where there is no terminal, in milliseconds. */
 const LINE_EVERY_MS = 2000;
+/** How long a run has waited as a whole before that is worth a line: slots pass from one to the next all the time. */
+const IDLE_MS = 1000;
 
 /** Shows how a run goes on. */
 export interface RunProgress {
@@ -50,13 +52,19 @@ export function createProgress(picture: RunPicture, context: CliContext): RunPro
   };
 }
 
-/** Writes what a run waits for that waits as a whole, once as long as that stays the same. */
-function waitWriter({ output }: CliContext): (run: RunShape) => void {
-  let last: string | undefined;
+/** Writes what a run waits for that has waited as a whole for a while, once as long as that stays the same. */
+function waitWriter({ output, now }: CliContext): (run: RunShape) => void {
+  let idleSince: number | undefined;
+  let written: string | undefined;
   return ({ reason, message }) => {
-    const text = isIdle(reason) ? message : undefined;
-    if (text !== undefined && text !== last) output.line(output.style.yellow(`  ${oneLine(text)}`));
-    last = text;
+    if (!isIdle(reason)) {
+      idleSince = undefined;
+      return;
+    }
+    idleSince ??= now();
+    if (now() - idleSince < IDLE_MS || message === written) return;
+    output.line(output.style.yellow(`  ${oneLine(message)}`));
+    written = message;
   };
 }
 
