@@ -15,6 +15,8 @@ import { MAX_ERRORS_BYTES, MAX_REPEATED_TEXT } from '#http/problem-size.ts';
 import { DEFAULT_LIMIT } from '#http/query-parameters.ts';
 import { MAX_BODY_BYTES } from '#http/request-body.ts';
 import { PARALLEL_CALLS } from '#scheduler/gather.ts';
+import { MAX_FILTER_DEPTH, MAX_FILTER_LENGTH } from '../../infra/constructs/event-filter.ts';
+import { EVENT_STARTS_PER_MINUTE } from '../../infra/constructs/settings.ts';
 import { PROJECT, readPage, tableRows } from './docs-pages.ts';
 
 const limits = readPage('docs/reference/limits.md');
@@ -115,8 +117,13 @@ const api: Limits = {
   'tags of a run': String(constantIn('src/http/run-schemas.ts', 'MAX_TAGS')),
 };
 
+const { default: startsPerMinute, min: fewestStarts, max: mostStarts } = EVENT_STARTS_PER_MINUTE;
+
 const events: Limits = {
   'events that led to one another (hops)': String(MAX_HOPS),
+  'runs of a pipeline that events start in a minute': `${startsPerMinute}, or eventStartsPerMinute: ${fewestStarts} to ${mostStarts}`,
+  "levels of a trigger's filter": String(MAX_FILTER_DEPTH),
+  "characters of a trigger's filter as JSON": String(MAX_FILTER_LENGTH),
   'nodes named in one RunChanged': String(constantIn('src/scheduler/announce.ts', 'MAX_NODES_TOLD')),
   'problems named in one RunRejected': String(constantIn('functions/intake/handler.ts', 'MAX_ERRORS')),
 };
@@ -146,6 +153,12 @@ const engines: Limits = {
   'bytes of a paramsSchema as JSON': String(DEFINITION_LIMITS.inputSchemaBytes),
   "seconds between two reports of an engine's owner": `${heartbeat.minValue} to ${heartbeat.maxValue}`,
   'time between two looks for a state machine that is gone': seconds(MACHINE_CHECK_MS),
+  'holders of slots that a message names': String(constantIn('src/domain/waiting-for.ts', 'NAMED_HOLDERS')),
+  'runs before one that its message counts': String(constantIn('src/http/waiting-reading.ts', 'COUNTED_AHEAD')),
+  'limits that one answer about a run looks at': String(constantIn('src/http/waiting-reading.ts', 'MAX_LIMITS_READ')),
+  'runs in line that a look for a self-deadlock reads': String(
+    constantIn('src/scheduler/self-deadlock.ts', 'MAX_ROWS'),
+  ),
   'waiting runs that are counted': String(constantIn('src/http/slot-reading.ts', 'COUNTED_WAITING')),
   'holders of slots whose nodes are named': String(constantIn('src/http/slot-reading.ts', 'NAMED_HOLDERS')),
   'state machines named in the CDK context': String(constantIn('infra/constructs/team-state-machines.ts', 'MAX_NAMES')),
