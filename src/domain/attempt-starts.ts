@@ -12,7 +12,7 @@ import { settleItem } from './maps.ts';
 import type { NodeCode } from './node-status.ts';
 import type { Place } from './places.ts';
 import type { ErrorInfo, Flight } from './run.ts';
-import { useSlot } from './run-limits.ts';
+import { keepSlots, useSlot } from './run-limits.ts';
 
 interface Attempt {
   readonly node: number;
@@ -27,12 +27,12 @@ export type Started = 'started' | 'wanted' | 'over';
 export function startAttempt(draft: Draft, node: CompiledNode, attempt: Attempt, place: Place): Started {
   if (node.cache && attempt.attempt === 1) {
     const found = takeFromCache(draft, node, attempt);
-    if (found === 'wanted') place.slots.forEach(useSlot);
+    if (found === 'wanted') keepPlace(place);
     if (found) return found;
   }
   const params = evaluated(draft, 'params', attempt);
   if (!params) {
-    place.slots.forEach(useSlot);
+    keepPlace(place);
     return 'wanted';
   }
   if (!params.ok) return failBeforeStart(draft, attempt, params.error);
@@ -46,6 +46,11 @@ export function startAttempt(draft: Draft, node: CompiledNode, attempt: Attempt,
   });
   draft.commands.push({ kind: 'start', ...attempt });
   return 'started';
+}
+
+/** What is only wanted has its slots all the same, until the commit that can start it. */
+function keepPlace({ slots }: Place): void {
+  for (const one of slots) keepSlots(one, 1);
 }
 
 function beginAttempt(

@@ -180,7 +180,8 @@ function advance(draft: Draft, node: CompiledNode, left: number): number {
     return 0;
   }
   if (left <= 0) return postpone(draft, node, place.slots);
-  startAttempt(draft, node, { node: node.index, attempt: failed ? failed.attempt + 1 : 1 }, place);
+  const attempt = { node: node.index, attempt: failed ? failed.attempt + 1 : 1 };
+  if (startAttempt(draft, node, attempt, place) === 'wanted') hasPlace(draft, node);
   return 1;
 }
 
@@ -188,8 +189,13 @@ function advance(draft: Draft, node: CompiledNode, left: number): number {
 function postpone(draft: Draft, node: CompiledNode, slots: readonly Slots[]): 0 {
   draft.again = true;
   for (const one of slots) keepSlots(one, 1);
-  if (PLACELESS.has(draft.nodes[node.index] as number)) decideNode(draft, node.index, 'y');
+  hasPlace(draft, node);
   return 0;
+}
+
+/** A node that could start has no place to wait for, whatever else keeps it from that. */
+function hasPlace(draft: Draft, node: CompiledNode): void {
+  if (PLACELESS.has(draft.nodes[node.index] as number)) decideNode(draft, node.index, 'y');
 }
 
 /** A node waits for an engine or a slot; one that waited for its next attempt has its time behind it. */
