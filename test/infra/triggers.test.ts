@@ -3,6 +3,7 @@ import { EventField, Match } from 'aws-cdk-lib/aws-events';
 import { describe, expect, it } from 'vitest';
 import { compileEventPattern, PATTERN_DEPTH } from '#local/event-pattern.ts';
 import { eventRuleOf } from '#local/event-rule.ts';
+import { addTriggers } from '../../examples/event-triggers/triggers.ts';
 import { readMessage } from '../../functions/intake/take-message.ts';
 import type { EventFilter } from '../../infra/constructs/event-filter.ts';
 import type { TriggerOptions } from '../../infra/constructs/trigger.ts';
@@ -136,6 +137,13 @@ describe('C91 filters of triggers', () => {
     expect(heard({ pipeline: 'etl', filter }, order({ id: 'T-1' }))).toBe('not heard');
     expect(heard({ pipeline: 'etl', filter }, order({ id: 'U-1' }, { source: 'other' }))).toBe('not heard');
   });
+});
+
+it('the triggers of the example are taken', () => {
+  const fresh = createStack(createApp());
+  const rules = () => resourcesOf(Template.fromStack(fresh), 'AWS::Events::Rule').size;
+  addTriggers(fresh);
+  expect(rules()).toBe(5);
 });
 
 describe('a trigger', () => {
