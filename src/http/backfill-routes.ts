@@ -1,11 +1,10 @@
 import { type Backfill, MAX_BACKFILL, MAX_BACKFILLS } from '#domain/backfill.ts';
-import { NAME_PATTERN } from '#domain/definition-schema.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
 import { type BackfillAnswer, startBackfill } from '#scheduler/start-backfill.ts';
 import { inputErrorsInWords } from '#scheduler/start-run.ts';
 import { jsonResponse } from './api-message.ts';
 import { backfillPlanSchema, backfillRequestSchema, backfillSchema } from './backfill-schemas.ts';
-import { pipelineBusy, pipelineNotFound } from './pipeline-routes.ts';
+import { pipelineBusy, pipelineNotFound, readHead } from './pipeline-routes.ts';
 import { viewBackfill } from './pipeline-view.ts';
 import { ApiProblem } from './problem.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
@@ -24,9 +23,8 @@ export const startBackfillRoute = defineRoute({
   },
   problems: [...BODY_PROBLEMS, 'PIPELINE_NOT_FOUND', 'INVALID_BACKFILL', 'INVALID_INPUT', 'TOO_MANY_BACKFILLS', 'BUSY'],
   async handle({ deps, request, pathPart }) {
-    const name = pathPart('name');
+    const { name } = await readHead(deps, pathPart('name'));
     const body = readJsonBody(request, backfillRequestSchema);
-    if (!NAME_PATTERN.test(name)) throw pipelineNotFound(name);
     const [from, to] = [Date.parse(body.from), Date.parse(body.to)];
     if (from > to) throw invalid('`to` lies before `from`.');
     const answer = await startBackfill(deps, name, {

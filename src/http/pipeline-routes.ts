@@ -175,7 +175,7 @@ export const listRevisionsRoute = defineRoute({
  * The head of a pipeline.
  * @throws ApiProblem PIPELINE_NOT_FOUND
  */
-async function readHead(deps: ApiDeps, name: string): Promise<PipelineHead> {
+export async function readHead(deps: ApiDeps, name: string): Promise<PipelineHead> {
   const head = NAME_PATTERN.test(name) ? await deps.pipelines.readHead(name) : undefined;
   if (!head || head.deleting) throw pipelineNotFound(name);
   return head;

@@ -36,7 +36,7 @@ describe('addresses', () => {
     const runs = await call('DELETE', '/v1/runs');
     expect([runs.status, runs.headers['allow']]).toEqual([405, 'GET, HEAD']);
     const pipeline = await call('POST', '/v1/pipelines/one', { body: {} });
-    expect(pipeline.headers['allow']).toBe('PUT, GET, HEAD');
+    expect(pipeline.headers['allow']).toBe('PUT, GET, DELETE, HEAD');
     expect((await call('GET', '/v1/pipelines:validate')).headers['allow']).toBe('POST');
   });
 

@@ -68,7 +68,7 @@ export class World {
   readonly runs = createWatchedRuns();
   readonly limits = createMemoryLimitStore();
   readonly pipelines;
-  private readonly due = createMemoryDueIndex({ run: this.runs.stored, limit: this.limits.stored });
+  private readonly due;
   readonly memo: Memo;
   readonly reports = createMemoryReports();
   readonly payloads: Payloads;
@@ -102,7 +102,13 @@ export class World {
       this,
       actsOf(scenario, (definition, revision) => this.compile(definition, revision)),
     );
-    this.pipelines = this.watchedPipelines();
+    const pipelines = createMemoryPipelineStore();
+    this.pipelines = this.watchedPipelines(pipelines);
+    this.due = createMemoryDueIndex({
+      run: this.runs.stored,
+      limit: this.limits.stored,
+      pipeline: pipelines.stored,
+    });
     this.options = { ...OPTIONS, ...scenario.options, tickMs: faults.tickMs ?? TICK_MS };
     const now = () => this.now;
     this.mailbox = new Mailbox(faults, now);
@@ -153,8 +159,7 @@ export class World {
   }
 
   /** Pipelines in memory, with a note of when each revision became the newest. */
-  private watchedPipelines(): PipelineStore {
-    const inner = createMemoryPipelineStore();
+  private watchedPipelines(inner: PipelineStore): PipelineStore {
     return {
       ...inner,
       commitHead: async (head, expectedVersion) => {
