@@ -28,7 +28,7 @@ export function describeExecutions(backend: string, open: () => Promise<Executio
       executions = harness.executions;
     });
 
-    it('starts an execution once, whoever asks again', async () => {
+    it('T48 starts an execution once, whoever asks again', async () => {
       expect(await executions.start(MACHINE, 'a', '{}')).toEqual({ kind: 'started' });
       expect(['started', 'exists']).toContain((await executions.start(MACHINE, 'a', '{}')).kind);
       expect(await executions.start(MACHINE, 'a', '{"other":1}')).toEqual({ kind: 'exists' });
@@ -96,7 +96,7 @@ export function describeExecutions(backend: string, open: () => Promise<Executio
       }
     });
 
-    it('stops a running execution, and leaves one that is over as it is', async () => {
+    it('T48 stops a running execution, and leaves one that is over as it is', async () => {
       await executions.start(MACHINE, 'a', '{}');
       expect(await executions.stop(MACHINE, 'a', 'why')).toBe('accepted');
       expect(await executions.describe(MACHINE, 'a')).toMatchObject({ kind: 'ended', status: 'ABORTED' });

@@ -48,7 +48,7 @@ export function describePipelineStore(backend: string, open: () => Promise<Pipel
         expect(await store.readHead('etl')).toEqual(second);
       });
 
-      it('is not replaced where another change came first', async () => {
+      it('U11 is not replaced where another change came first', async () => {
         const head = sampleHead();
         expect(await store.commitHead(head, 1)).toBe('conflict');
         await store.commitHead(head, 0);
@@ -79,7 +79,7 @@ export function describePipelineStore(backend: string, open: () => Promise<Pipel
         expect(found).toEqual([...names].sort());
       });
 
-      it('keeps everything that a head may say', async () => {
+      it('U12 keeps everything that a head may say', async () => {
         const order = { at: CREATED, by: 'somebody' };
         const head = sampleHead({
           ready: {
@@ -187,7 +187,7 @@ export function describePipelineStore(backend: string, open: () => Promise<Pipel
         expect(JSON.stringify(await store.readDefinition('etl', 'rev-1')) === JSON.stringify(definition)).toBe(true);
       });
 
-      it('is found by its revision after the pipeline was made anew', async () => {
+      it('U13 is found by its revision after the pipeline was made anew', async () => {
         const definition = oddDefinition();
         await store.putDefinition('etl', 'abcdefgh', 'rev-1', definition, CREATED);
         await store.putDefinition('etl', 'hgfedcba', 'rev-2', { ...definition, description: 'other' }, CREATED + 1);

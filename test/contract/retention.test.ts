@@ -8,7 +8,7 @@ import { startDynalite } from './tables.ts';
 
 const DAY_SECONDS = 24 * 3600;
 
-describe('the time to live of a finished run', () => {
+describe('U13 the time to live of a finished run', () => {
   it.each([
     [undefined, 91],
     [1, 2],

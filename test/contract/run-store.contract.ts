@@ -127,7 +127,7 @@ export function describeAggregates(backend: string, open: () => Promise<RunStore
       expect(await dueIds(CREATED + 60_000)).toEqual([...ODD_TEXTS].sort());
     });
 
-    it('commits over the revision that was read, once', async () => {
+    it('T35 commits over the revision that was read, once', async () => {
       const run = sampleRun();
       await store.createRun(run);
       const left = { ...run, rev: 2, nodes: 'Srp' };
@@ -226,7 +226,7 @@ export function describeAggregates(backend: string, open: () => Promise<RunStore
     });
 
     describe('the due index', () => {
-      it('lists a run from its due time on', async () => {
+      it('T35 lists a run from its due time on', async () => {
         const run = sampleRun({ dueAt: CREATED + 60_000 });
         await store.createRun(run);
         expect(await dueIds(CREATED + 59_999)).toEqual([]);

@@ -145,7 +145,7 @@ describe('SfnExecutions', () => {
       expect(message.endsWith('…')).toBe(true);
     });
 
-    it('knows time-outs and aborts', async () => {
+    it('T43 knows time-outs and aborts', async () => {
       service.script(() => described({ status: 'TIMED_OUT', stopDate }));
       expect(await executions.describe(MACHINE, 'x')).toEqual({ ...ended, status: 'TIMED_OUT' });
       service.script(() => described({ status: 'ABORTED', stopDate, error: 'Millrace.Stopped', cause: 'why' }));
@@ -156,7 +156,7 @@ describe('SfnExecutions', () => {
       });
     });
 
-    it('tells a missing execution from a question that was not answered', async () => {
+    it('T48 tells a missing execution from a question that was not answered', async () => {
       service.script(() => failure('ExecutionDoesNotExist', 'Execution Does Not Exist'));
       expect(await executions.describe(MACHINE, 'x')).toEqual({ kind: 'missing' });
       for (const [, answer] of THROTTLES) {

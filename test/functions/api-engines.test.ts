@@ -27,7 +27,7 @@ async function look(api: Api, name: string): Promise<boolean> {
 }
 
 describe('PUT /v1/engines/{name}', () => {
-  it('answers 201 first and after a removal, with another generation, else 200', async () => {
+  it('U7 answers 201 first and after a removal, with another generation, else 200', async () => {
     const api = createApi();
     const first = await putEngine(api, 'spark');
     expect(first.status).toBe(201);
@@ -314,7 +314,7 @@ describe('POST /v1/engines/{name}/heartbeat', () => {
 });
 
 describe('a state machine that is gone', () => {
-  it('makes its engine Unavailable, once, and only the engine that has it', async () => {
+  it('U16 makes its engine Unavailable, once, and only the engine that has it', async () => {
     const api = createApi();
     await putEngine(api, 'spark');
     await look(api, 'spark');

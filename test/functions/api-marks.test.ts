@@ -175,7 +175,7 @@ describe('POST /v1/runs/{runId}/nodes/{node}/mark', () => {
 });
 
 describe('DELETE /v1/runs/{runId}', () => {
-  it('deletes a run that is over, and leaves nothing of it', async () => {
+  it('T44 deletes a run that is over, and leaves nothing of it', async () => {
     const { api, id, run } = await started([node('a', [], { map: { items: [1, 2, 3] } }), node('b', ['a'])]);
     await api.untilOver(id);
     const record = await api.deps.runs.readRun(id);
@@ -196,7 +196,7 @@ describe('DELETE /v1/runs/{runId}', () => {
     expect((await api.call('DELETE', run)).status).toBe(404);
   });
 
-  it('D10 refuses one that is active, or stops it first', async () => {
+  it('T44 D10 refuses one that is active, or stops it first', async () => {
     const { api, id, run } = await started([node('hangs'), node('after', ['hangs'])]);
     const refused = await api.call('DELETE', run);
     expect([refused.status, refused.body.code]).toEqual([409, 'ACTIVE_RUNS']);

@@ -10,7 +10,7 @@ const ETL = {
 };
 
 describe('PUT /v1/pipelines/{name}', () => {
-  it('answers 201 for the first revision, 200 for another one and for the same again', async () => {
+  it('U9 answers 201 for the first revision, 200 for another one and for the same again', async () => {
     const { put, events } = createApi();
     const first = await put(ETL);
     const changed = await put({ ...ETL, description: 'Nightly load' });
@@ -72,7 +72,7 @@ describe('PUT /v1/pipelines/{name}', () => {
     expect(answer.body.errors).toMatchObject([{ path: 'name', value: 'etl', allowed: 'other' }]);
   });
 
-  it('honours If-Match', async () => {
+  it('U11 honours If-Match', async () => {
     const { put, call } = createApi();
     const missing = await call('PUT', '/v1/pipelines/etl', { body: ETL, headers: { 'if-match': '*' } });
     expect([missing.status, missing.body.code]).toEqual([412, 'REVISION_MISMATCH']);

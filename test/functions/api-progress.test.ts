@@ -47,7 +47,7 @@ describe('the progress of a running node', () => {
     expect((await api.get(run)).body.progress).toBe(0.2);
   });
 
-  it('is never lowered, is kept once a second, and its end at once', async () => {
+  it('T8 T17 is never lowered, is kept once a second, and its end at once', async () => {
     const { api, run, report, tokenOf } = await started([SLOW]);
     const token = tokenOf('slow');
     const shown = async () => (await api.get(`${run}/nodes/slow`)).body.report;
@@ -94,7 +94,7 @@ describe('a report that is not taken', () => {
     expect((await api.get(`${run}/nodes/slow`)).body.report).toBeUndefined();
   });
 
-  it('is refused where it is none, where the token is another, where there is no such run', async () => {
+  it('T8 is refused where it is none, where the token is another, where there is no such run', async () => {
     const { api, report, tokenOf } = await started([SLOW, { ...SLOW, id: 'other' }]);
     const token = tokenOf('slow');
     for (const body of [

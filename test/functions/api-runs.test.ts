@@ -73,7 +73,7 @@ describe('POST /v1/pipelines/{name}/runs', () => {
     expect((await get('/v1/runs')).body.items).toEqual([]);
   });
 
-  it('answers 404 for an unknown pipeline of any form', async () => {
+  it('T32 answers 404 for an unknown pipeline of any form', async () => {
     const { post } = await withPipeline();
     for (const name of ['two', 'o ne', '__proto__', 'x'.repeat(300)]) {
       expect((await post(`/v1/pipelines/${encodeURIComponent(name)}/runs`, {})).body.code).toBe('PIPELINE_NOT_FOUND');
@@ -92,7 +92,7 @@ describe('Idempotency-Key', () => {
   const start = (api: Api, key: string, body: Json = { input: { n: 1 } }) =>
     api.post(RUNS, body, { 'idempotency-key': key });
 
-  it('C52: the same key and input find the first run, whether it runs, is over or was stopped', async () => {
+  it('T23 C52: the same key and input find the first run, whether it runs, is over or was stopped', async () => {
     const api = await withPipeline();
     const first = await start(api, 'k');
     const { id } = first.body;
@@ -283,7 +283,7 @@ describe('POST /v1/runs/{runId}/pause and …/resume', () => {
 });
 
 describe('POST /v1/runs/{runId}/stop', () => {
-  it('accepts a stop once, says so again, and says when the run was over before', async () => {
+  it('T44 accepts a stop once, says so again, and says when the run was over before', async () => {
     const api = createApi(() => undefined);
     await withPipeline(api);
     const by = 'arn:aws:iam::111122223333:user/ada';
@@ -300,7 +300,7 @@ describe('POST /v1/runs/{runId}/stop', () => {
     expect([...api.executions.started.values()].map(({ status }) => status)).toEqual(['ABORTED']);
   });
 
-  it('starts nothing of a run that is stopped before its first pass', async () => {
+  it('T44 starts nothing of a run that is stopped before its first pass', async () => {
     const api = await withPipeline();
     const { id } = (await api.post(RUNS)).body;
     const stopped = await api.post(`/v1/runs/${id}/stop`);

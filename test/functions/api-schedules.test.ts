@@ -255,7 +255,7 @@ describe('DELETE /v1/pipelines/{name}', () => {
   const DELETE = 'DELETE';
   const address = '/v1/pipelines/reports';
 
-  it('is there no more at once where nothing is active, and can be put anew', async () => {
+  it('U9 is there no more at once where nothing is active, and can be put anew', async () => {
     const api = create();
     const first = await api.put(scheduled({ nodes: [{ id: 'a', engine: 'gpu', params: {} }] }));
     expect((await api.call(DELETE, address)).status).toBe(204);
@@ -268,7 +268,7 @@ describe('DELETE /v1/pipelines/{name}', () => {
     expect((await api.get(address)).body.revision).not.toBe(first.body.revision);
   });
 
-  it('C82 answers 409 with the number of active runs, changes nothing; forced, removes them and then itself', async () => {
+  it('U10 C82 answers 409 with the number of active runs, changes nothing; forced, removes them and then itself', async () => {
     const api = create();
     await api.put(scheduled({ concurrency: { maxActiveRuns: 1 } }));
     const ids: string[] = [];

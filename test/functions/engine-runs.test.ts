@@ -75,7 +75,7 @@ describe('paramsSchema', () => {
     additionalProperties: false,
   };
 
-  it('is held against what the params come to, before anything starts, and never twice', async () => {
+  it('T48 is held against what the params come to, before anything starts, and never twice', async () => {
     const api = createApi();
     await register(api, { paramsSchema });
     const retry = { maxAttempts: 3 };

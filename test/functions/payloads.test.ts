@@ -121,7 +121,7 @@ describe('a large output', () => {
       },
       'is not what was stored',
     ],
-  ])('that %s fails the nodes that name it, and no others', async (_, spoil, told) => {
+  ])('T25 that %s fails the nodes that name it, and no others', async (_, spoil, told) => {
     const run = await runOf(
       [node('big'), reading('reader', '$nodes.big.output.rows'), node('other', ['big'])],
       async (payloads) => {

@@ -71,7 +71,7 @@ async function createScheduler() {
 }
 
 describe('the scheduler function', () => {
-  it('starts a run that a ring names, and ends it by the event of its execution', async () => {
+  it('T6 T33 starts a run that a ring names, and ends it by the event of its execution', async () => {
     const { pass, batch, start } = await createScheduler();
     const run = await start();
     expect(await batch({ kind: 'ring', run: run.id })).toEqual({ batchItemFailures: [] });
@@ -102,7 +102,7 @@ describe('the scheduler function', () => {
     expect(troubles).toHaveLength(3);
   });
 
-  it('asks for bad messages again without harm to the good ones beside them', async () => {
+  it('U8 asks for bad messages again without harm to the good ones beside them', async () => {
     const { pass, troubles, batch, start } = await createScheduler();
     const run = await start();
     const outcome = await batch('{', { kind: 'what' }, { kind: 'ring', run: run.id }, { kind: 'ring' });
@@ -111,7 +111,7 @@ describe('the scheduler function', () => {
     expect((await pass.runs.readRun(run.id))?.state).toBe('RUNNING');
   });
 
-  it('forgets messages about runs that do not exist, and about executions that are not ours', async () => {
+  it('T27 forgets messages about runs that do not exist, and about executions that are not ours', async () => {
     const { batch } = await createScheduler();
     const foreign = {
       kind: 'execution',

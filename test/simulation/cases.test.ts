@@ -277,7 +277,7 @@ describe('timeouts', () => {
     expect([run?.state, run?.nodes]).toEqual(['FAILED', 'TS']);
   });
 
-  it('C94 an execution that is gone before its deadline fails its attempt as lost, and is retried', async () => {
+  it('T15 C94 an execution that is gone before its deadline fails its attempt as lost, and is retried', async () => {
     const world = new World({
       name: 'gone',
       definition: { name: 'gone', nodes: [node('a', [], { retry: { maxAttempts: 2, intervalSeconds: 1 } })] },
@@ -325,7 +325,7 @@ describe('results', () => {
     expect([state, endedAfter <= 1]).toEqual(['SUCCEEDED', true]);
   });
 
-  it('an execution aborted from outside is bad for its node and what stands below', async () => {
+  it('T43 an execution aborted from outside is bad for its node and what stands below', async () => {
     const { state, nodes } = await play(
       { nodes: [node('a', [], { retry: { maxAttempts: 3 } }), node('b', ['a'])] },
       () => ({ durationMs: 1_000, end: { status: 'ABORTED' } }),

@@ -49,7 +49,7 @@ describe('a run whose functions crash', () => {
         await play(scenario, {});
       });
 
-      it('ends right by ticks alone', async () => {
+      it('T31 ends right by ticks alone', async () => {
         await play(scenario, { drop: true });
       });
 

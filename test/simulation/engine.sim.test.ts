@@ -62,7 +62,7 @@ describe('an engine that throttles', () => {
 });
 
 describe('an engine out of reach', () => {
-  it('C95 for half a minute while it works: the execution is the same, and the run succeeds', async () => {
+  it('T19 C95 for half a minute while it works: the execution is the same, and the run succeeds', async () => {
     const world = await play(
       {
         name: 'C95',
@@ -124,7 +124,7 @@ describe('an engine out of reach', () => {
 });
 
 describe('an evaluator out of reach', () => {
-  it('holds a start up that is asked for again, for as long as it takes', async () => {
+  it('T26 holds a start up that is asked for again, for as long as it takes', async () => {
     let calls = 0;
     const evaluator: Evaluator = {
       evaluate: async (requests) => {

@@ -20,7 +20,7 @@ function milliseconds(work: () => void): number {
   return performance.now() - before;
 }
 
-describe('C01 cycle behind a valid root', () => {
+describe('T39 C01 cycle behind a valid root', () => {
   it('names exactly the members of the cycle, in order', () => {
     const errors = errorsOf([{ id: 'c' }, { id: 'a', dependsOn: ['c', 'b'] }, { id: 'b', dependsOn: ['a'] }]);
     expect(errors).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('C05 blank dependency, dependency on something undeclared', () => {
   });
 });
 
-describe('C07 pipeline with no nodes', () => {
+describe('T32 C07 pipeline with no nodes', () => {
   it.each([
     ['an empty list', [], 'EMPTY_PIPELINE'],
     ['no field', undefined, 'INVALID_TYPE'],

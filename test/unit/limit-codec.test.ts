@@ -50,7 +50,7 @@ const limit: fc.Arbitrary<LimitRecord> = fc.record(
 const plain = packLimit({ name: 'pool/db', rev: 3, slots: 2, holders: [] });
 
 describe('the text form of a limit', () => {
-  it('loses nothing', () => {
+  it('U12 loses nothing', () => {
     fc.assert(
       fc.property(limit, (given) => {
         const read = unpackLimit(packLimit(given));
@@ -64,7 +64,7 @@ describe('the text form of a limit', () => {
     expect(plain).toEqual({ name: 'pool/db', schemaVersion: 1, rev: 3, body: '{"s":2}' });
   });
 
-  it('of newer code is left to newer code', () => {
+  it('U13 of newer code is left to newer code', () => {
     const newer = { ...plain, schemaVersion: 2, body: '{"odd":1}' };
     expect(() => unpackLimit(newer)).toThrow(NewerLimitError);
   });

@@ -68,7 +68,7 @@ const entry = (Source: string, Detail: unknown = { a: 1 }) => ({
 });
 
 describe('openEventBuses', () => {
-  it('sends an event to the targets of the rules that match, and drops an echo', async () => {
+  it('U15 sends an event to the targets of the rules that match, and drops an echo', async () => {
     rule('others', 'millrace', { source: [{ 'anything-but': ['millrace.scheduler'] }] }, { Id: 'q', Arn: INBOX });
     rule('all', 'millrace', { 'detail-type': ['RunRequested'] }, { Id: 'q', Arn: OTHER });
     const { answer } = await putEvents(entry('shop', { a: 1 }), entry('millrace.scheduler', { a: 2 }));
@@ -188,7 +188,7 @@ describe('openEventBuses', () => {
     expect(invoked).toHaveLength(1);
   });
 
-  it('gives an event to the dead-letter queue when the third try failed', async () => {
+  it('U15 gives an event to the dead-letter queue when the third try failed', async () => {
     rule('listener', 'millrace', { source: ['shop'] }, { Id: 'f', Arn: LAMBDA, DeadLetterConfig: { Arn: OTHER } });
     isFunctionBroken = true;
     await putEvents(entry('shop'));
