@@ -219,3 +219,27 @@ describe('a pipeline whose functions crash', () => {
     });
   }
 });
+
+describe('C77 an instant that several functions see at once, each told of it three times', { timeout: 120_000 }, () => {
+  it.each(['queue', 'skip', 'cancelRunning', 'allow'] as const)(
+    'has one run that nobody stops: %s',
+    async (onOverlap) => {
+      const [putIt] = minutely.acts;
+      const scene: Scene = {
+        acts: [
+          put(putIt?.atMs ?? 0, 'rev1', {
+            schedule: [{ id: 'each', cron: '* * * * *' }],
+            concurrency: { maxActiveRuns: 1, onOverlap },
+          }),
+        ],
+        lastMs: 4 * MINUTE + 40 * SECOND,
+        durationMs: SECOND,
+        async expect(world) {
+          expect(startedMinutes(world)).toEqual([1, 2, 3, 4]);
+          expect(runsOf(world).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'SUCCEEDED'));
+        },
+      };
+      for (let seed = 1; seed <= 15; seed++) await play(scene, { copies: 3, choose: chooser(seed * 104_729) });
+    },
+  );
+});
