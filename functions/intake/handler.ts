@@ -7,6 +7,7 @@ import type { Context, SQSBatchResponse } from 'aws-lambda';
 import pMap from 'p-map';
 import * as z from 'zod';
 import type { Json } from '#domain/json.ts';
+import { MAX_HOPS } from '#http/event-schemas.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import type { EventHead, Refusal } from './take-message.ts';
 import { type QueuedRequest, takeRequest } from './take-request.ts';
@@ -14,6 +15,8 @@ import type { IntakeDeps } from './take-run-request.ts';
 
 /** Requests that are carried out at the same time. */
 const PARALLEL_REQUESTS = 5;
+/** Hops after which a refusal is not even answered: something makes requests of the answers. */
+const MAX_ANSWERED_HOPS = 2 * MAX_HOPS;
 /** Field problems that one answer holds. */
 const MAX_ERRORS = 20;
 
@@ -73,7 +76,7 @@ async function take(deps: IntakeHandlerDeps, request: QueuedRequest): Promise<bo
         deps.logger.warn('request put off', { ...taken.head, why: taken.message });
         return false;
       case 'refused':
-        await publishRefusal(deps.pass, taken.head, taken.refusal);
+        if (taken.head.hops <= MAX_ANSWERED_HOPS) await publishRefusal(deps.pass, taken.head, taken.refusal);
         deps.count('RequestRefused');
         deps.logger.info('request refused', { ...taken.head, code: taken.refusal.code, why: taken.refusal.message });
         return true;
