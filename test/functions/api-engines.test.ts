@@ -241,7 +241,7 @@ describe('POST /v1/engines/{name}/drain', () => {
 describe('POST /v1/engines/{name}/heartbeat', () => {
   const WATCHED = { stateMachineArn: ARN, heartbeatSeconds: 60 };
 
-  it('is written at most three times a period (T17)', async () => {
+  it('T17 is written at most three times a period', async () => {
     const api = createApi();
     await putEngine(api, 'spark', WATCHED);
     await look(api, 'spark');

@@ -242,7 +242,7 @@ describe('GET /v1/runs/{runId}', () => {
     expect((await get(`/v1/runs/${'a'.repeat(26)}/nodes`)).body.code).toBe('RUN_NOT_FOUND');
   });
 
-  it('tells a damaged run and one of newer code from a missing one', async () => {
+  it('T7 tells a damaged run and one of newer code from a missing one', async () => {
     const api = await withPipeline();
     const stored = (api.deps.runs as unknown as { stored: Map<string, { body: string; schemaVersion: number }> })
       .stored;

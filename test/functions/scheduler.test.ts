@@ -125,7 +125,7 @@ describe('the scheduler function', () => {
     expect(await batch({ kind: 'ring', run: 'z'.repeat(26) }, foreign)).toEqual({ batchItemFailures: [] });
   });
 
-  it('C98 a damaged run harms no other', async () => {
+  it('T7 C98 a damaged run harms no other', async () => {
     const { pass, batch, start } = await createScheduler();
     const damaged = await start();
     const good = await start();
