@@ -125,6 +125,7 @@ describe('a map under way', () => {
     const run = await runOf([node('m', [], { map: { items: upTo(4), maxConcurrency: 2 } })], () => undefined);
     const engines = run.deps.engines as Map<string, { stateMachineArn: string }>;
     engines.clear();
+    await run.tick(run.id, 0);
     const { items } = (await run.at('nodes/m/items')).body;
     expect(items[3]).toMatchObject({ state: 'PENDING', reason: 'NoEngine' });
     for (const execution of run.executions.started.values()) run.executions.end(execution.name, ok());

@@ -15,6 +15,8 @@ const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 const cases: {
   file: string;
   input?: unknown;
+  /** Slots of pools that have to be there before. */
+  pools?: Record<string, number>;
   run: Partial<Run>;
   nodes: Record<string, [state: string, attempts: number]>;
 }[] = [
@@ -89,6 +91,17 @@ const cases: {
       stuck: ['TIMED_OUT', 1],
       unserved: ['TIMED_OUT', 0],
       after: ['SUCCEEDED', 1],
+    },
+  },
+  {
+    file: 'limits/pipeline.yaml',
+    pools: { 'example-warehouse': 1 },
+    run: { state: 'SUCCEEDED', output: { order: ['urgent', 'first', 'second'], atOnce: 1 } },
+    nodes: {
+      first: ['SUCCEEDED', 1],
+      second: ['SUCCEEDED', 1],
+      urgent: ['SUCCEEDED', 1],
+      order: ['SUCCEEDED', 1],
     },
   },
   {
@@ -230,9 +243,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+async function putPool(name: string, slots: number): Promise<void> {
+  const request = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ slots }) };
+  expect((await fetch(`${host.url}/v1/pools/${name}`, request)).status).toBe(200);
+}
+
 describe('the examples end as their first lines say', () => {
-  it.each(cases)('$file', async ({ file, input = {}, run, nodes }) => {
+  it.each(cases)('$file', async ({ file, input = {}, pools = {}, run, nodes }) => {
     const api = new Api(host.url);
+    for (const [pool, slots] of Object.entries(pools)) await putPool(pool, slots);
     const { name } = await put(api, file);
     const { id } = await api.startRun(name, input, JSON.stringify([file, input]));
     const ended = await follow(api, id, 60_000, () => {});
