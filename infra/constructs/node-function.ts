@@ -25,15 +25,18 @@ export interface NodeFunctionProps {
  */
 export class NodeFunction extends Construct {
   readonly function: LambdaFunction;
+  /** Where it writes its log. */
+  readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Logs', {
+    this.logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${props.functionName}`,
       retention: LOG_RETENTION_DAYS,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    const { logGroup } = this;
     logGroup.grantWrite(role);
     // The code is copied into the cloud assembly while the function is made.
     this.function = withBundleFolder(props.bundle, assemblyFolder(this), (folder) => {

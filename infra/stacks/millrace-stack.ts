@@ -87,7 +87,10 @@ export class MillraceStack extends Stack {
     requests.deliverTo(intake, { maxConcurrency: 2 });
     new Tick(this, 'Tick', { installation, scheduler });
     const entrance = new HttpEntrance(this, 'Http', { installation, api });
-    for (const each of this.functions.values()) entrance.allowReporting(each.function);
+    for (const each of this.functions.values()) {
+      entrance.allowReporting(each.function);
+      each.logGroup.grant(api, 'logs:FilterLogEvents');
+    }
 
     new CfnOutput(this, 'ApiUrl', { value: entrance.url });
     new CfnOutput(this, 'TableName', { value: table.table.tableName });

@@ -11,6 +11,7 @@ import { EXIT } from './exit-codes.ts';
 import { addExplainCommand } from './explain-command.ts';
 import { addHistoryCommand } from './history-command.ts';
 import { addImportCommand } from './import-command.ts';
+import { addLogsCommand } from './logs-command.ts';
 import { addPipelinesCommand } from './pipelines-command.ts';
 import { addPoolsCommand } from './pools-command.ts';
 import { addRerunCommand } from './rerun-command.ts';
@@ -30,6 +31,7 @@ const COMMANDS = [
   addStatusCommand,
   addExplainCommand,
   addHistoryCommand,
+  addLogsCommand,
   addControlCommands,
   addAskedCommands,
   addRerunCommand,

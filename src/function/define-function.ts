@@ -1,5 +1,6 @@
 import { createS3Payloads } from '#adapters/aws/s3-payloads.ts';
 import type { Json } from '#domain/json.ts';
+import { logMark } from '#domain/log-mark.ts';
 import { openPayload, type PayloadBucket, toReturned } from './large-payloads.ts';
 import { type LambdaContext, type RunContext, toRunContext } from './run-context.ts';
 import { toToldError } from './told-error.ts';
@@ -17,6 +18,7 @@ export type FunctionHandler = (event: unknown, context?: LambdaContext) => Promi
  * - passes payloads and outputs of up to 50 MB by reference where they are too large for Step Functions (a payload for a node with
  *   `byReference: true` in its `params`);
  * - refuses outputs that JSON would change in silence (`Millrace.UnserializableOutput`, with the path);
+ * - writes a line by which the attempt's log is found;
  * - gives errors the name of their class, for `retry.on`.
  *
  * @example
@@ -39,6 +41,7 @@ export function wrapFunction<Payload, Output>(
   return async (event, context) => {
     try {
       const runContext = toRunContext(context);
+      markLog(runContext, context);
       const bucket = bucketNow();
       const payload = await openPayload(event as Json, bucket);
       return await toReturned(await code(payload as Payload, runContext), bucket);
@@ -46,6 +49,13 @@ export function wrapFunction<Payload, Output>(
       throw toToldError(error);
     }
   };
+}
+
+/** Writes the line by which the log of the attempt is found. */
+function markLog(of: RunContext, context: LambdaContext | undefined): void {
+  if (context?.clientContext !== undefined && context.awsRequestId !== undefined) {
+    console.log(logMark(of, context.awsRequestId));
+  }
 }
 
 let known: PayloadBucket | undefined;

@@ -22,6 +22,7 @@ export interface RunContext {
 /** The part of Lambda's own context that is read. */
 export interface LambdaContext {
   readonly clientContext?: unknown;
+  readonly awsRequestId?: string;
   getRemainingTimeInMillis?(): number;
 }
 

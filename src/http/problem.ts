@@ -26,6 +26,7 @@ export const PROBLEMS = {
   ENGINE_NOT_FOUND: { status: 404, title: 'There is no such engine' },
   POOL_NOT_FOUND: { status: 404, title: 'There is no such pool' },
   OUTPUT_NOT_FOUND: { status: 404, title: 'The node has no output' },
+  LOGS_NOT_FOUND: { status: 404, title: 'The attempt has no log that could be found' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The address does not take this method' },
   IDEMPOTENCY_CONFLICT: { status: 409, title: 'The idempotency key was used with another input' },
   RUN_ACTIVE: { status: 409, title: 'The run is not over' },

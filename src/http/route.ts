@@ -1,6 +1,7 @@
 /** A route: where it is, what it takes, what it answers; the handlers and the OpenAPI document are made from it. */
 import type * as z from 'zod';
 import { nearMiss, shownValue } from '#domain/definition-errors.ts';
+import type { Logs } from '#ports/index.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import type { ApiRequest, ApiResponse } from './api-message.ts';
 import { ApiProblem, type FieldProblem, type ProblemCode } from './problem.ts';
@@ -9,6 +10,7 @@ import { ApiProblem, type FieldProblem, type ProblemCode } from './problem.ts';
 export interface ApiDeps extends PassDeps {
   /** Resolves after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<void>;
+  readonly logs: Logs;
 }
 
 /** A query parameter. */

@@ -10,6 +10,7 @@ import {
   removeEngineRoute,
 } from './engine-routes.ts';
 import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
+import { getLogsRoute } from './logs-route.ts';
 import { deleteRunRoute, markNodeRoute } from './mark-routes.ts';
 import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
 import { deletePipelineRoute, pausePipelineRoute, resumePipelineRoute } from './pipeline-control-routes.ts';
@@ -57,6 +58,7 @@ export const ROUTES: readonly Route[] = [
   markNodeRoute,
   answerRoute,
   progressRoute,
+  getLogsRoute,
   rerunRoute,
   putEngineRoute,
   getEngineRoute,

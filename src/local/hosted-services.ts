@@ -3,6 +3,7 @@ import type { Chaos } from '#local/chaos.ts';
 import type { Disk } from '#local/disk.ts';
 import { type EventBuses, openEventBuses } from '#local/event-bus.ts';
 import { createLambdaFunctions, type LambdaFunctions } from '#local/lambda-functions.ts';
+import { createLogEvents } from '#local/log-events.ts';
 import { type ObjectStore, openObjectStore } from '#local/object-store.ts';
 import { openQueues, type QueueService } from '#local/queues.ts';
 import type { RuntimeEntries } from '#local/runtime-entries.ts';
@@ -47,7 +48,8 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
   const { disk, wireLog, chaos } = around;
   const failed = (error: unknown) =>
     around.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const functions = createLambdaFunctions({ ...around, logFolder: path.join(around.dataDir, 'logs') });
+  const logEvents = createLogEvents();
+  const functions = createLambdaFunctions({ ...around, logEvents, logFolder: path.join(around.dataDir, 'logs') });
   const tables = await openTables({ folder: path.join(around.dataDir, 'dynamodb'), wireLog });
   const objects = await openObjectStore({
     disk,
@@ -82,7 +84,14 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
   }
   return {
     ...services,
-    wire: { AmazonSQS: queues, AWSEvents: buses, AWSStepFunctions: machines, DynamoDB_20120810: tables, objects },
+    wire: {
+      AmazonSQS: queues,
+      AWSEvents: buses,
+      AWSStepFunctions: machines,
+      DynamoDB_20120810: tables,
+      Logs_20140328: logEvents,
+      objects,
+    },
     isIdle: () =>
       functions.active() === 0 &&
       machines.executions.running === 0 &&

@@ -12,6 +12,7 @@ import {
   type InvocationOutcome,
   type InvocationRequest,
 } from '#local/lambda-pool.ts';
+import type { LogEvents } from '#local/log-events.ts';
 import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { StartGate } from '#local/start-gate.ts';
 import type { HostedResource } from '#local/template.ts';
@@ -41,6 +42,8 @@ export type LambdaFunctions = {
 export type FunctionsSurroundings = {
   readonly wireUrl: string;
   readonly wireLog: WireLog;
+  /** Where the lines of functions can be asked for; those of our own functions are in their files alone. */
+  readonly logEvents: Pick<LogEvents, 'add'>;
   /** The folder of the functions' logs. */
   readonly logFolder: string;
   /** Folder of a bundle, by the key that the template gives. */
@@ -78,7 +81,8 @@ export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunc
   return {
     create(resource) {
       const { hosted, isOurs } = toHostedFunction(resource, around);
-      const log = openFunctionLog(around.logFolder, resource.name, { stamped: !isOurs });
+      const file = openFunctionLog(around.logFolder, resource.name, { stamped: !isOurs });
+      const log = isOurs ? file : withEvents(file, around.logEvents, resource.name);
       const { memoryMb } = hosted.settings;
       const pool = new FunctionPool(hosted, {
         open: isOurs ? openThread : openProcess,
@@ -111,6 +115,17 @@ export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunc
     async close() {
       await Promise.all([...pools.values()].map(({ pool }) => pool.close()));
       await Promise.all([...pools.values()].map(({ log }) => log.close()));
+    },
+  };
+}
+
+/** A log whose lines can be asked for as well, each invocation's as a stream of its own. */
+function withEvents(log: FunctionLog, logEvents: Pick<LogEvents, 'add'>, functionName: string): FunctionLog {
+  return {
+    ...log,
+    line(text, requestId) {
+      log.line(text, requestId);
+      logEvents.add(`/aws/lambda/${functionName}`, requestId ?? 'outside', text);
     },
   };
 }
@@ -179,6 +194,7 @@ function lambdaVariables(
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_ACCESS_KEY_ID: 'development-host',
     AWS_SECRET_ACCESS_KEY: 'development-host',
+    AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: wireUrl,
     AWS_ENDPOINT_URL_DYNAMODB: wireUrl,
     AWS_ENDPOINT_URL_EVENTBRIDGE: wireUrl,
     AWS_ENDPOINT_URL_S3: wireUrl,

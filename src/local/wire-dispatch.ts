@@ -11,6 +11,7 @@ export type WireServices = {
   readonly AWSEvents: WireHandler;
   readonly AWSStepFunctions: WireHandler;
   readonly DynamoDB_20120810: WireHandler;
+  readonly Logs_20140328: WireHandler;
   /** S3 speaks a protocol of its own, which names no target. */
   readonly objects: { handle(request: LoopbackRequest): Promise<LoopbackAnswer> };
 };

@@ -302,6 +302,42 @@ export interface Payloads {
   presign(ref: PayloadRef): Promise<string | undefined>;
 }
 
+/** A place in the log of an attempt. */
+export interface LogPlace {
+  /** The stream of its function's log that it is in, and the invocation there. */
+  readonly stream: string;
+  readonly requestId: string;
+  /** When the last line that was read was written (ms since the epoch), and how many of that time were read. */
+  readonly at: number;
+  readonly seen: number;
+}
+
+/** What reading a log gave. `missing`: nothing tells of the attempt, or not yet. */
+export type LogRead =
+  | {
+      readonly kind: 'read';
+      readonly lines: readonly { readonly at: number; readonly text: string }[];
+      /** Where to go on; later lines may come there for as long as the invocation goes on. */
+      readonly place: LogPlace;
+      /** What comes after these lines is not the attempt's. */
+      readonly isOver: boolean;
+    }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unanswered'; readonly message: string };
+
+/** Logs of functions. An attempt's lines are found by the mark in them (`logMark`), not by a guess at times. */
+export interface Logs {
+  /**
+   * Finds the beginning of an attempt's log.
+   * @param functionName of its Lambda function
+   * @param key of the attempt (`logKey`)
+   * @param since no line of it is older (ms since the epoch)
+   */
+  find(functionName: string, key: string, since: number): Promise<LogRead>;
+  /** Reads on, at most so many lines. */
+  read(functionName: string, place: LogPlace, limit: number): Promise<LogRead>;
+}
+
 /** The inbox of the scheduler: at least once, in any order. */
 export interface Inbox {
   /** Asks for a pass over a run, after a delay of whole seconds (0 to 900). */

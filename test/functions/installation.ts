@@ -5,6 +5,7 @@ import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
 import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
+import { createMemoryLogs } from '#adapters/memory/memory-logs.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
@@ -78,6 +79,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     engines: new Map([['lambda', { stateMachineArn: MACHINE }]]),
     installation: 'millrace',
     options: DEFAULT_STEP_OPTIONS,
+    logs: createMemoryLogs(),
     sleep: async (ms) => {
       time.now += ms;
     },

@@ -8,8 +8,9 @@ const payload = z.object({ files: z.array(z.string()), secondsEach: z.number().m
 export const handler = defineFunction(async (event, context) => {
   const { files, secondsEach } = payload.parse(event);
   let reported = 0;
-  for (const at of files.keys()) {
+  for (const [at, file] of files.entries()) {
     await sleep(secondsEach * 1000);
+    console.log(`loaded ${file}`);
     const isTaken = await reportProgress(context, (at + 1) / files.length, `${at + 1} of ${files.length} files`);
     if (isTaken) reported += 1;
   }
