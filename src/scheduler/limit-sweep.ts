@@ -64,12 +64,10 @@ async function askUnheard(deps: PassDeps, limit: LimitRecord) {
         return;
       }
       const entry = known.limits?.find((one) => one.limit === limit.name);
-      if (entry && entry.taken >= granted) {
-        reports.push(limitReport(known, entry));
-      } else {
-        late.push(run);
-        if (!entry?.waiting) strays.push(known);
-      }
+      // Granted by a row that nobody answers for, it would be granted again as soon as it came back.
+      if (!entry?.waiting) strays.push(known);
+      if (entry && entry.taken >= granted) reports.push(limitReport(known, entry));
+      else late.push(run);
     },
     { concurrency: PARALLEL_READS },
   );
