@@ -187,8 +187,12 @@ function orderFailFast(draft: Draft): void {
     draft.stop = { kind: 'failFast', at: draft.now };
 }
 
-/** Ends what waits at once, and orders the end of what runs. */
+/**
+ * Ends what waits at once, and orders the end of what runs. A run that has not begun has nothing to clean up, nor the turn
+ * that its cleanup nodes would need: it is over at once.
+ */
 function carryOutStop(draft: Draft, stop: StopOrder): void {
+  const hasBegun = draft.state !== 'QUEUED';
   const reason: Reason = stop.kind === 'failFast' ? 'FailFast' : 'Stopping';
   decideRun(draft, 'STOPPING', reason, stop.by);
   takeBackStarts(draft, stop);
@@ -200,7 +204,7 @@ function carryOutStop(draft: Draft, stop: StopOrder): void {
     } else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
   }
   for (const node of draft.pipeline.nodes) {
-    if (node.cleanup || draft.marks.has(node.index)) continue;
+    if ((node.cleanup && hasBegun) || draft.marks.has(node.index)) continue;
     if (statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
     if (draft.maps.has(node.index)) closeMap(draft, node.index);
     else if (!draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
