@@ -64,7 +64,7 @@ export async function runPipelinePass(
     if (outcome === 'conflict') continue;
     if (!outcome) return undefined;
     hasCommitted ||= outcome !== head;
-    const isDone = outcome === head && !decided.hasMore;
+    const isDone = (outcome === head || !outcome.tells) && !decided.hasMore;
     if (!isDone && deps.clock.now() < until) continue;
     await ringInTime(deps, { ...reading, head: outcome }, { hasCommitted, hasMore: !isDone });
     return outcome;
