@@ -45,7 +45,8 @@ async function runOf(nodes: object[], more: object = {}) {
     endUnheard: (of: string, end: ExecutionEnd = OK) =>
       Object.assign(executionOf(of), end, { endedAt: api.time.now }) as MemoryExecution,
     states,
-    told: () => api.events.filter(({ detailType }) => detailType === 'RunChanged').map(({ detail }) => detail as Told),
+    told: () =>
+      api.events.filter(({ detailType }) => detailType === 'RunChanged').map(({ detail }) => detail as unknown as Told),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Scenarios (T…) of ticks, messages and many runs: who is rung, how often a run is passed over, and bursts. */
 import { describe, expect, it } from 'vitest';
+import type { PassLine } from '#scheduler/deps.ts';
 import { runPass } from '#scheduler/pass.ts';
 import { runTick } from '#scheduler/tick.ts';
 import { createHandler } from '../../functions/scheduler/handler.ts';
@@ -83,10 +84,10 @@ describe('messages', () => {
   it.each([1, 50, 100])('T34 of %i runs bring one pass to each, however often they are repeated', async (count) => {
     const api = await create();
     const passes = new Map<string, number>();
-    api.deps.log = ({ run }: { run: string }) => void passes.set(run, (passes.get(run) ?? 0) + 1);
+    const log = ({ run }: PassLine) => void passes.set(run, (passes.get(run) ?? 0) + 1);
     const ids = await Promise.all(Array.from({ length: count }, () => api.start()));
     const logger = { info: () => {}, error: () => {} };
-    const handler = createHandler({ pass: api.deps, logger, count: () => {} });
+    const handler = createHandler({ pass: { ...api.deps, log }, logger, count: () => {} });
     const bodies = [...ids, ...ids, ...ids].sort().map((run) => JSON.stringify({ kind: 'ring', run }));
     for (let at = 0; at < bodies.length; at += 30) {
       const Records = bodies.slice(at, at + 30).map((body, index) => ({ messageId: `m${index}`, body }));
