@@ -23,7 +23,13 @@ const lineSchema = z
   .strictObject({ at: instant, message: z.string() })
   .meta({ id: 'LogLine', description: 'A line of a log.' });
 
-const placeSchema = z.strictObject({ stream: z.string(), requestId: z.string(), at: z.number(), seen: z.int() });
+const placeSchema = z.strictObject({
+  attempt: z.int(),
+  stream: z.string(),
+  requestId: z.string(),
+  at: z.number(),
+  seen: z.int(),
+});
 
 /** `GET /v1/runs/{runId}/nodes/{node}/logs` */
 export const getLogsRoute = defineRoute({
@@ -51,16 +57,24 @@ export const getLogsRoute = defineRoute({
   async handle({ deps, query, pathPart }) {
     const scope = await readScope(deps, pathPart('runId'));
     const node = nodeAt(scope, pathPart('node'));
-    if (node.engine !== 'lambda') throw noFunction(node);
     const { item, limit = DEFAULT_LIMIT } = query;
-    const story = await attemptStory(deps, scope, node, { item, attempt: query.attempt });
-    const { attempt, startedAt = scope.run.createdAt } = story;
-    const of = { run: scope.run.id, node: node.id, item, attempt };
-    const listed = { list: 'logs', of: logKey(of) };
+    const asked = query.attempt === undefined ? {} : { attempt: query.attempt };
+    const listed = {
+      list: 'logs',
+      run: scope.run.id,
+      node: node.index,
+      ...(item !== undefined && { item }),
+      ...asked,
+    };
     const known = query.cursor === undefined ? undefined : fromCursor(query.cursor, listed, placeSchema);
+    if (node.engine !== 'lambda') throw noFunction(node);
+    // A page goes on with the attempt that it began with, though another may be the last one by now.
+    const story = await attemptStory(deps, scope, node, { item, attempt: known?.attempt ?? query.attempt });
+    const { attempt, startedAt = scope.run.createdAt } = story;
     const functionName = await functionOfAttempt(deps, scope, node, { item, attempt, at: startedAt });
     if (functionName === undefined) throw noFunction(node);
-    const place = known ?? (await findPlace(deps, functionName, logKey(of), startedAt - CLOCK_SKEW_MS));
+    const key = logKey({ run: scope.run.id, node: node.id, item, attempt });
+    const place = known ?? (await findPlace(deps, functionName, key, startedAt - CLOCK_SKEW_MS));
     if (!place) throw notFound(functionName, attempt);
     const read = await deps.logs.read(functionName, place, limit);
     if (read.kind === 'unanswered') throw unanswered(read.message);
@@ -68,7 +82,7 @@ export const getLogsRoute = defineRoute({
     const mayGoOn = !read.isOver && (!story.end || read.lines.length > 0);
     return jsonResponse(200, {
       items: read.lines.map(({ at, text }) => ({ at: toIsoTime(at), message: text })),
-      ...(mayGoOn && { nextCursor: toCursor(listed, { ...read.place }) }),
+      ...(mayGoOn && { nextCursor: toCursor(listed, { ...read.place, attempt }) }),
     });
   },
 });
