@@ -124,10 +124,19 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
     released: Math.max(before?.released ?? 0, told ? Math.min(taken, fact?.returned ?? 0) : 0),
     held: slots.held,
     ...(waits && {
-      waiting: { need: slots.need, priority: slots.priority, since: before?.waiting?.since ?? draft.now },
+      waiting: {
+        need: slots.need,
+        priority: slots.priority,
+        since: before?.waiting?.since ?? waitsSince(draft, limit),
+      },
     }),
     ...(row && { row }),
   };
+}
+
+/** For its turn among the runs of its pipeline a run waits from its creation on, whichever pass comes to it first. */
+function waitsSince(draft: Draft, limit: string): number {
+  return limit === limitOfRun(draft.pipeline) ? draft.before.createdAt : draft.now;
 }
 
 /** A pass that committed that the run waits may have put its row, and died before it told. */

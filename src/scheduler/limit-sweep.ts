@@ -43,8 +43,9 @@ export async function workLimit(
   await forget(deps, name, gone);
   const limit = (await runLimitPass(deps, name, { reports }))?.limit;
   if (!limit?.ringsWaiting && !limit?.tellsPipelines) return;
-  if (limit.tellsPipelines) await tellPipelines(name);
+  // Runs first: they wait for work, pipelines only for the word that there is an engine.
   const isRung = limit.ringsWaiting ? await ringWaiting(deps, limit) : true;
+  if (limit.tellsPipelines) await tellPipelines(name);
   await settle(deps, limit, isRung);
 }
 
