@@ -270,6 +270,7 @@ function abortedMessage(scope: RunScope, code: NodeCode, hasBegun: boolean): str
     case 'd':
       return `Stopped${when}, because the run's time was over.`;
     default:
+      if (scope.run.stop?.kind === 'overlap') return 'Left out together with its run, as another run was active.';
       return `Stopped${when} together with its run${by === undefined ? '' : `, by ${by}`}.`;
   }
 }

@@ -57,7 +57,7 @@ function checkTurn(world: World, { run }: RunScope, { reason }: { readonly reaso
   require(world, expected.includes(reason), () => `a run in line has reason ${reason}`);
 }
 
-/** What says that it waits for an engine or a pool has its run in line there, or cannot know better. */
+/** What says that it waits for an engine or a pool has its run in line there, or its run is due: it has not come to it. */
 function checkWait(
   world: World,
   { run }: RunScope,
@@ -65,7 +65,7 @@ function checkWait(
 ): void {
   if (state !== 'QUEUED' || !LIMIT_REASONS.has(reason)) return;
   const isInLine = run.limits?.some(({ waiting }) => waiting);
-  require(world, isInLine === true, () => `${id} has reason ${reason}, and its run waits for no limit`);
+  require(world, isInLine === true || run.dueAt !== undefined, () => `${id} has reason ${reason}, and its run waits for no limit`);
 }
 
 function checkItems(
