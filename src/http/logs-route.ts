@@ -18,6 +18,8 @@ import { mapWithItem, nodeAt, readDecisions, readScope } from './run-reading.ts'
 
 /** Clocks of two services differ by less than this. */
 const CLOCK_SKEW_MS = 60_000;
+/** How long lines may be on their way to the log. */
+const LATE_LINES_MS = 10_000;
 
 const lineSchema = z
   .strictObject({ at: instant, message: z.string() })
@@ -79,7 +81,8 @@ export const getLogsRoute = defineRoute({
     const read = await deps.logs.read(functionName, place, limit);
     if (read.kind === 'unanswered') throw unanswered(read.message);
     if (read.kind === 'missing') throw notFound(functionName, attempt);
-    const mayGoOn = !read.isOver && (!story.end || read.lines.length > 0);
+    const isSettled = story.end !== undefined && scope.now - story.end.at >= LATE_LINES_MS;
+    const mayGoOn = !read.isOver && (!isSettled || read.lines.length > 0);
     return jsonResponse(200, {
       items: read.lines.map(({ at, text }) => ({ at: toIsoTime(at), message: text })),
       ...(mayGoOn && { nextCursor: toCursor(listed, { ...read.place, attempt }) }),

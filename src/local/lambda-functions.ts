@@ -101,10 +101,12 @@ export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunc
       const unqualified = name?.split(':')[0] ?? '';
       return pools.has(unqualified) ? unqualified : undefined;
     },
-    invoke(functionName, request) {
+    async invoke(functionName, request) {
       const found = pools.get(functionName);
       if (found === undefined) throw new HostError('TEMPLATE_INVALID', `the template has no function ${functionName}`);
-      return found.pool.invoke(request);
+      const outcome = await found.pool.invoke(request);
+      if (!found.isOurs) endLog(around.logEvents, functionName, outcome.requestId);
+      return outcome;
     },
     isOurs: (functionName) => pools.get(functionName)?.isOurs === true,
     names: () => [...pools.keys()],
@@ -117,6 +119,14 @@ export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunc
       await Promise.all([...pools.values()].map(({ log }) => log.close()));
     },
   };
+}
+
+/** What an invocation wrote last may be read after its outcome. */
+const lastLinesMs = 200;
+
+function endLog(logEvents: Pick<LogEvents, 'add'>, functionName: string, requestId: string): void {
+  const write = () => logEvents.add(`/aws/lambda/${functionName}`, requestId, `END RequestId: ${requestId}`);
+  setTimeout(write, lastLinesMs).unref();
 }
 
 /** A log whose lines can be asked for as well, each invocation's as a stream of its own. */

@@ -86,7 +86,9 @@ describe('the log of an attempt', () => {
     isOver = true;
     await api.tick(id, 60_000);
     write('fn', 's', 'line 27');
-    expect([await page(), await page(), cursor]).toEqual([1, 0, '']);
+    expect([await page(), await page(), cursor !== '']).toEqual([1, 0, true]);
+    api.time.now += 10_000;
+    expect([await page(), cursor]).toEqual([0, '']);
     expect(seen).toEqual(Array.from({ length: 28 }, (_, at) => `line ${at}`));
     cursor = 'AAAA';
     expect((await logs('a', '?cursor=AAAA')).code).toBe('INVALID_PAGE_TOKEN');
