@@ -196,7 +196,7 @@ function checkStart(world: World, { name, at }: Start): void {
     (one) => isSame(one, attemptOf(name)) && one.attempt === attempt && one.phase !== 'retry',
   );
   require(world, isWanted, () => `${name} started when its attempt was over`);
-  if (!run.stop) return;
+  if (!run.stop || world.pipelineOf(run).nodes[node]?.cleanup) return;
   const late = at - ((seen.stoppedAt ?? at) + world.options.passMs + (world.faults.choose ? 1_000 : 0));
   require(world, late <= 0, () => `${name} started ${late} ms after the fence`);
 }

@@ -11,6 +11,7 @@ export function mostTicks(plan: Plan): number {
   for (const { toMs } of pauses) ms += toMs;
   for (const [, fault] of plan.faults) ms += fault.kind === 'freeze' ? fault.forMs + 200_000 : 200_000;
   ms += outage ? 2 * (outage.toMs - outage.fromMs) + 15 * 60_000 : 0;
+  for (const { changes } of plan.limits ?? []) ms += Math.max(...changes.map(({ atMs }) => atMs)) + 60_000;
   const runs = 1 + (plan.runsAtMs?.length ?? 0);
   return Math.ceil(ms / tickMs) + runs * ticksOf(plan, undefined) + 20;
 }
@@ -24,7 +25,8 @@ function ticksOf(plan: Plan, child: number | undefined): number {
 }
 
 function ticksOfPipeline(plan: Plan, { nodes }: PlannedPipeline): number {
-  const slack = plan.order?.isIndexStale ? 12 : 6;
+  // What is granted, and what comes back, is seen a tick later each where nobody is told.
+  const slack = (plan.order?.isIndexStale ? 12 : 6) * (plan.limits ? 3 : 1);
   let ms = 0;
   let ticks = 0;
   for (const node of nodes) {

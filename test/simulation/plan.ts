@@ -46,8 +46,23 @@ export interface PlannedNode {
   readonly child?: number | undefined;
   readonly cache?: PlannedCache | undefined;
   /** The engine that takes it, where it is not `lambda`: `late` comes at some time, `never` does not. */
-  readonly engine?: 'late' | 'never' | undefined;
+  readonly engine?: 'late' | 'never' | PlannedLimit['name'] | undefined;
   readonly queueTimeoutSeconds?: number | undefined;
+  readonly pool?: PlannedLimit['name'] | undefined;
+  readonly priority?: number | undefined;
+  readonly cleanup?: boolean | undefined;
+}
+
+/** An engine or a pool that runs share, and what is done to it: at the end it is there, with a slot or more. */
+export interface PlannedLimit {
+  readonly name: 'e0' | 'e1' | 'e2' | 'p0' | 'p1';
+  readonly changes: readonly PlannedChange[];
+}
+
+/** A change of a limit: its number of slots, or none that counts; an engine may be drained or taken away too. */
+export interface PlannedChange {
+  readonly atMs: number;
+  readonly to: number | 'unlimited' | 'drained' | 'gone';
 }
 
 /** Under which key the outputs of a node are remembered; `item` tells the items of a map apart, `error` makes it fail. */
@@ -72,6 +87,7 @@ export interface PlannedPipeline {
   readonly timeoutSeconds?: number | undefined;
   /** What its output expression gives; absent where it has none. */
   readonly output?: 'value' | 'error' | undefined;
+  readonly concurrency?: PipelineDefinition['concurrency'];
 }
 
 /** A random world: the pipeline that is run, and whatever else there is. */
@@ -87,6 +103,7 @@ export interface Plan extends PlannedPipeline {
   readonly stops?: readonly { readonly atMs: number; readonly run: number }[] | undefined;
   /** When a run is paused, and when it goes on. */
   readonly pauses?: readonly PlannedPause[] | undefined;
+  readonly limits?: readonly PlannedLimit[] | undefined;
   /** When the engine `late` comes. */
   readonly lateEngineAtMs?: number | undefined;
   readonly events: 'run' | 'nodes';
@@ -143,6 +160,7 @@ export function toDefinition(
     failFast: plan.failFast,
     events: plan.events,
     ...(plan.timeoutSeconds !== undefined && { timeoutSeconds: plan.timeoutSeconds }),
+    ...(plan.concurrency && { concurrency: plan.concurrency }),
     ...(plan.output && { output: plan.output === 'value' ? '{% $nodes.n0 %}' : REQUESTS.error }),
     nodes: plan.nodes.map((node, place) => toNode(node, idOf, place)),
   };
@@ -164,6 +182,9 @@ function toNode(node: PlannedNode, idOf: (place: number) => string, place: numbe
     allowFailure: node.allowFailure,
     timeoutSeconds: node.timeoutSeconds,
     ...(node.queueTimeoutSeconds !== undefined && { queueTimeoutSeconds: node.queueTimeoutSeconds }),
+    ...(node.pool && { pool: node.pool }),
+    ...(node.priority !== undefined && { priority: node.priority }),
+    ...(node.cleanup && { cleanup: true }),
     ...(node.cache && { cache: { ...node.cache, key: KEYS[node.cache.key] } }),
     ...(node.branch && { branch: toBranch(node.branch, idOf) }),
     ...(node.map && { map: toMap(node.map, node.isReader) }),
@@ -230,8 +251,9 @@ function succeeds(by: string): Script['end'] {
   return { status: 'SUCCEEDED', output: JSON.stringify({ by }) };
 }
 
-function usersOf({ runsAtMs = [], stops = [], pauses = [], revisions = [], events }: Plan): UserAct[][] {
+function usersOf({ runsAtMs = [], stops = [], pauses = [], revisions = [], limits = [], events }: Plan): UserAct[][] {
   return [
+    ...limits.map(({ name, changes }) => changes.map((change) => toChange(name, change))),
     ...runsAtMs.map((atMs, at): UserAct[] => [
       { atMs, kind: 'start', pipeline: pipelineName(undefined), key: `${at + 1}` },
     ]),
@@ -245,6 +267,18 @@ function usersOf({ runsAtMs = [], stops = [], pauses = [], revisions = [], event
       return { atMs, kind: 'put', definition, revision: `rev${at + 2}` };
     }),
   ];
+}
+
+function toChange(name: PlannedLimit['name'], { atMs, to }: PlannedChange): UserAct {
+  if (name.startsWith('p')) return { atMs, kind: 'pool', name, slots: typeof to === 'number' ? to : 0 };
+  if (typeof to === 'number') return { atMs, kind: 'engine', name, slots: to };
+  return {
+    atMs,
+    kind: 'engine',
+    name,
+    ...(to === 'gone' && { isGone: true }),
+    ...(to === 'drained' && { isDrained: true }),
+  };
 }
 
 /** What a run plays: its revision of its pipeline, and how many attempts at the beginning of each list it leaves out. */

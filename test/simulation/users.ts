@@ -3,7 +3,7 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import type { RunCommand } from '#domain/facts.ts';
 import { commandRun } from '#scheduler/command-run.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
-import { putEngine, removeEngine } from '#scheduler/engines.ts';
+import { drainEngine, putEngine, removeEngine } from '#scheduler/engines.ts';
 import { putPool } from '#scheduler/pools.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { type RerunRequest, rerunRun } from '#scheduler/rerun-run.ts';
@@ -20,8 +20,14 @@ export type UserAct = { readonly atMs: number } & (
   | { readonly kind: 'start'; readonly pipeline: string; readonly key: string }
   /** Starts the run again that the world was made for, once it is over. */
   | ({ readonly kind: 'rerun' } & Pick<RerunRequest, 'from' | 'marks'> & { readonly key: string })
-  /** Registers an engine, with a limit of attempts or without; takes it away where `isGone`. */
-  | { readonly kind: 'engine'; readonly name: string; readonly slots?: number; readonly isGone?: boolean }
+  /** Registers an engine, with a limit of attempts or without; drains it, or takes it away. */
+  | {
+      readonly kind: 'engine';
+      readonly name: string;
+      readonly slots?: number;
+      readonly isDrained?: boolean;
+      readonly isGone?: boolean;
+    }
   | { readonly kind: 'pool'; readonly name: string; readonly slots: number }
   /** Asks something of the run that the world was made for; gives false to ask it again. */
   | { readonly kind: 'ask'; readonly ask: (deps: PassDeps, runId: string) => Promise<boolean> }
@@ -38,7 +44,8 @@ interface User {
 /** How soon a client asks again (ms). */
 const AGAIN_MS = 1_000;
 
-function changeEngine(deps: PassDeps, { name, slots, isGone }: UserAct & { readonly kind: 'engine' }) {
+function changeEngine(deps: PassDeps, { name, slots, isDrained, isGone }: UserAct & { readonly kind: 'engine' }) {
+  if (isDrained) return drainEngine(deps, name);
   if (isGone) return removeEngine(deps, name);
   return putEngine(deps, name, { stateMachineArn: machineArn(name), maxConcurrent: slots, labels: [] });
 }
