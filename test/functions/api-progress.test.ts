@@ -148,6 +148,20 @@ describe('a node that has to report', () => {
     expect((await api.get(`${run}/nodes/slow`)).body.state).toBe('TIMED_OUT');
   });
 
+  it('counts in the progress of a run, which reads twenty reports at most, those that are owed first', async () => {
+    const free = Array.from({ length: 30 }, (_, at) => ({ id: `n${at}`, params: { function: 'fn' } }));
+    const { api, run, report, tokenOf } = await started([...free, SLOW]);
+    await report('slow', { token: tokenOf('slow'), progress: 0.5 });
+    let reads = 0;
+    const { readReport } = api.deps.reports;
+    api.deps.reports.readReport = async (...of) => {
+      reads += 1;
+      return readReport(...of);
+    };
+    expect((await api.get(run)).body.progress).toBeCloseTo(0.5 / 31);
+    expect(reads).toBe(20);
+  });
+
   it('reads no reports where nobody has to make any', async () => {
     const api = createApi(() => undefined);
     let reads = 0;

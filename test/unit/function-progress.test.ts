@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { logKey, requestIdIn } from '#domain/log-mark.ts';
 import { wrapFunction } from '#function/define-function.ts';
 import { reportProgress } from '#function/report-progress.ts';
 import { signedHeaders } from '#function/signed-request.ts';
@@ -25,7 +26,7 @@ const server = createServer(async (request, response) => {
 let tokens = 0;
 
 /** A client context with a token of its own, since one report a second is sent for each. */
-function attempt(more: object = {}) {
+function attempt(more: { readonly item?: number } = {}) {
   tokens += 1;
   return { run: 'run1', node: 'a b/ü', attempt: 2, timeoutSeconds: 60, token: `token${tokens}`, ...more };
 }
@@ -110,6 +111,25 @@ describe('reportProgress', () => {
     vi.stubEnv('MILLRACE_API_URL', '');
     expect(await reportProgress({ clientContext: attempt() }, 0.5)).toBe(false);
     expect(received).toEqual([]);
+  });
+});
+
+describe('the log of an attempt', () => {
+  it('begins with the line by which it is found, where a run invoked the function', async () => {
+    const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const code = wrapFunction(
+      () => 1,
+      () => undefined,
+    );
+    const clientContext = attempt({ item: 0 });
+    await code({}, { clientContext, awsRequestId: 'request-1' });
+    await code({}, { awsRequestId: 'request-2' });
+    const lines = print.mock.calls.map(([line]) => String(line));
+    print.mockRestore();
+    expect(lines.length).toBe(1);
+    expect(lines[0]).toContain(logKey(clientContext));
+    expect(requestIdIn(lines[0] ?? '')).toBe('request-1');
+    expect(lines[0]).not.toContain(clientContext.token);
   });
 });
 
