@@ -1,9 +1,10 @@
 /** What must hold between limits and the runs that hold or want their slots. */
-import { heldSlots, type LimitRecord } from '#domain/limit.ts';
-import { unpackLimit } from '#domain/limit-codec.ts';
+import { heldSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
+import { type PackedLimit, unpackLimit } from '#domain/limit-codec.ts';
 import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitsOfNode } from '#domain/run-limits.ts';
 import { require } from './invariant-error.ts';
+import { machineArn } from './users.ts';
 import type { World } from './world.ts';
 
 /** The limits of a world as they are stored. */
@@ -21,19 +22,68 @@ function inUse(world: World, run: RunRecord, limit: string): number {
   }).length;
 }
 
+/** What was seen of a limit so far. */
+interface SeenLimit {
+  readonly packed: PackedLimit;
+  readonly record: LimitRecord;
+  /** Most slots that it ever had. */
+  readonly most: number;
+  /** Work needed a slot of it at all times. */
+  readonly isStrict: boolean;
+  /** The runs that were looked at since it changed, as they were stored. */
+  readonly runs: Map<string, unknown>;
+}
+
+const seenOf = new WeakMap<World, Map<string, SeenLimit>>();
+
 /** After every operation: nothing runs without a slot, and no more slots are out than there may be. */
 export function checkLimits(world: World): void {
-  for (const limit of limitsOf(world)) {
-    const most = world.mostSlots.get(limit.name);
-    if (most === undefined) continue;
-    require(world, heldSlots(limit) <= most, () => `${limit.name} gave out ${heldSlots(limit)} of ${most} slots`);
-    for (const run of world.runs.all()) {
-      const used = inUse(world, run, limit.name);
-      const holder = limit.holders.find((one) => one.run === run.id);
-      const held = holder ? holder.granted - holder.returned : 0;
-      require(world, used <= held, () => `run ${run.id} uses ${used} slots of ${limit.name}, it holds ${held}`);
+  const seen = seenOf.get(world) ?? new Map<string, SeenLimit>();
+  seenOf.set(world, seen);
+  for (const [name, packed] of world.limits.stored) {
+    let known = seen.get(name);
+    if (known?.packed !== packed) {
+      known = look(world, known, packed);
+      seen.set(name, known);
     }
+    if (!known.isStrict) continue;
+    for (const run of world.runs.all()) checkUse(world, known, run);
+    if (parseLimitName(name).kind === 'engine') checkExecutions(world, known);
   }
+}
+
+/** Looks at a limit that changed: what is granted, is granted of slots that are in force right then. */
+function look(world: World, before: SeenLimit | undefined, packed: PackedLimit): SeenLimit {
+  const record = unpackLimit(packed);
+  const { name, slots } = record;
+  const grantedBefore = new Map(before?.record.holders.map(({ run, granted }) => [run, granted]));
+  const hasGranted = record.holders.some(({ run, granted }) => granted > (grantedBefore.get(run) ?? 0));
+  const held = heldSlots(record);
+  require(world, !hasGranted || held <= (slots ?? 0), () => `${name} granted up to ${held} of ${slots} slots`);
+  const isFree = slots === undefined && (record.engine !== undefined || parseLimitName(name).kind !== 'engine');
+  const most = Math.max(before?.most ?? 0, slots ?? 0);
+  require(world, held <= most, () => `${name} gave out ${held} slots, it never had more than ${most}`);
+  return { packed, record, most, isStrict: (before?.isStrict ?? true) && !isFree, runs: new Map() };
+}
+
+function checkUse(world: World, { record, runs }: SeenLimit, run: RunRecord): void {
+  const text = world.runs.text(run.id);
+  if (runs.get(run.id) === text) return;
+  runs.set(run.id, text);
+  const used = inUse(world, run, record.name);
+  const holder = record.holders.find((one) => one.run === run.id);
+  const held = holder ? holder.granted - holder.returned : 0;
+  require(world, used <= held, () => `run ${run.id} uses ${used} slots of ${record.name}, it holds ${held}`);
+}
+
+/** Whatever the books say, no more executions are under way than the engine ever had slots. */
+function checkExecutions(world: World, { record, most }: SeenLimit): void {
+  const arn = machineArn(parseLimitName(record.name).name);
+  let running = 0;
+  for (const { status, stateMachineArn } of world.executions.started.values()) {
+    if (status === 'RUNNING' && stateMachineArn === arn) running += 1;
+  }
+  require(world, running <= most, () => `${running} executions run on ${record.name}, it never had more than ${most}`);
 }
 
 /** Whether a run that is not due waits for nothing but limits, each with its row in place. */

@@ -79,8 +79,6 @@ export class World {
   readonly options: StepOptions;
   run: RunRecord | undefined;
   ticks = 0;
-  /** Most slots that each limit of the scenario ever had. */
-  readonly mostSlots: Map<string, number>;
   private readonly mailbox: Mailbox;
   private readonly operations: Operations;
   private readonly flaky;
@@ -96,7 +94,6 @@ export class World {
     this.memo = scenario.memo ?? createMemoryMemo();
     this.payloads = scenario.payloads ?? createMemoryPayloads();
     this.faults = faults;
-    this.mostSlots = new Map(scenario.slots);
     this.pipeline = this.compile(scenario.definition, 'rev1');
     this.users = new Users(
       this,
