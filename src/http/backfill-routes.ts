@@ -6,7 +6,7 @@ import { jsonResponse } from './api-message.ts';
 import { backfillPlanSchema, backfillRequestSchema, backfillSchema } from './backfill-schemas.ts';
 import { pipelineBusy, pipelineNotFound, readHead } from './pipeline-routes.ts';
 import { viewBackfill } from './pipeline-view.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { defineRoute } from './route.ts';
 
@@ -21,7 +21,15 @@ export const startBackfillRoute = defineRoute({
     200: { description: 'A dry run: the instants', schema: backfillPlanSchema },
     202: { description: 'Accepted, or under way already', schema: backfillSchema },
   },
-  problems: [...BODY_PROBLEMS, 'PIPELINE_NOT_FOUND', 'INVALID_BACKFILL', 'INVALID_INPUT', 'TOO_MANY_BACKFILLS', 'BUSY'],
+  problems: [
+    ...BODY_PROBLEMS,
+    'PIPELINE_NOT_FOUND',
+    'INVALID_BACKFILL',
+    'INVALID_INPUT',
+    'TOO_MANY_BACKFILLS',
+    'BUSY',
+    ...PIPELINE_PROBLEMS,
+  ],
   async handle({ deps, request, pathPart }) {
     const { name } = await readHead(deps, pathPart('name'));
     const body = readJsonBody(request, backfillRequestSchema);

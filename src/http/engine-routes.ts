@@ -13,7 +13,7 @@ import { viewBuiltIn, viewEngine, viewEngineLine } from './engine-view.ts';
 import { emptyRequestSchema, pageSchema } from './field-schemas.ts';
 import { checkName, listNamed } from './named-limits.ts';
 import { fromCursor, toCursor } from './paging.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, LIMIT_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type Route } from './route.ts';
@@ -40,6 +40,7 @@ export const putEngineRoute = defineRoute({
     'STATE_MACHINE_DENIED',
     'BUSY',
     'THROTTLED',
+    ...LIMIT_PROBLEMS,
   ],
   async handle({ deps, request, pathPart }) {
     const name = pathPart('name');
@@ -73,7 +74,7 @@ export const removeEngineRoute = defineRoute({
   operationId: 'removeEngine',
   summary: 'Takes an engine away; what runs on it finishes, what waits for it waits on',
   answers: { 204: { description: 'It is gone' } },
-  problems: ['BUILT_IN_ENGINE', 'ENGINE_NOT_FOUND', 'BUSY'],
+  problems: ['BUILT_IN_ENGINE', 'ENGINE_NOT_FOUND', 'BUSY', ...LIMIT_PROBLEMS],
   async handle({ deps, pathPart }) {
     const name = pathPart('name');
     refuseBuiltIn(deps, name);
@@ -109,7 +110,7 @@ function commandRoute(
     summary,
     body: { mediaTypes: ['application/json'], schema: emptyRequestSchema, required: false },
     answers: { 200: { description: 'The engine as it is now', schema: engineSchema } },
-    problems: [...BODY_PROBLEMS, 'BUILT_IN_ENGINE', 'ENGINE_NOT_FOUND', 'BUSY'],
+    problems: [...BODY_PROBLEMS, 'BUILT_IN_ENGINE', 'ENGINE_NOT_FOUND', 'BUSY', ...LIMIT_PROBLEMS],
     async handle({ deps, request, pathPart }) {
       const name = pathPart('name');
       readJsonBody(request, emptyRequestSchema);
@@ -132,7 +133,7 @@ export const getEngineRoute = defineRoute({
   operationId: 'getEngine',
   summary: 'An engine, who holds its slots and who waits for it',
   answers: { 200: { description: 'The engine', schema: engineSchema } },
-  problems: ['ENGINE_NOT_FOUND'],
+  problems: ['ENGINE_NOT_FOUND', ...LIMIT_PROBLEMS],
   async handle({ deps, pathPart }) {
     const name = pathPart('name');
     const builtIn = viewBuiltIn(deps, name);

@@ -9,7 +9,7 @@ import { flagSchema } from './parameter-schemas.ts';
 import { pipelineBusy, pipelineNotFound } from './pipeline-routes.ts';
 import { pipelineResourceSchema } from './pipeline-schemas.ts';
 import { viewPipeline } from './pipeline-view.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type Route } from './route.ts';
 
@@ -39,7 +39,7 @@ function orderRoute(
     summary,
     body: { mediaTypes: ['application/json'], schema: emptyRequestSchema, required: false },
     answers: { 200: { description: 'The pipeline as it is now', schema: pipelineResourceSchema } },
-    problems: [...BODY_PROBLEMS, 'PIPELINE_NOT_FOUND', 'BUSY'],
+    problems: [...BODY_PROBLEMS, 'PIPELINE_NOT_FOUND', 'BUSY', ...PIPELINE_PROBLEMS],
     async handle({ deps, request, pathPart }) {
       const name = pathPart('name');
       readJsonBody(request, emptyRequestSchema);
@@ -61,7 +61,7 @@ export const deletePipelineRoute = defineRoute({
   summary: 'Deletes a pipeline: from the answer on it starts nothing and is not there any more',
   query: { force: { schema: flagSchema, description: 'Whether active runs are stopped and removed. Default false.' } },
   answers: { 204: { description: 'It is deleted' } },
-  problems: ['INVALID_PARAMETER', 'PIPELINE_NOT_FOUND', 'ACTIVE_RUNS', 'BUSY'],
+  problems: ['INVALID_PARAMETER', 'PIPELINE_NOT_FOUND', 'ACTIVE_RUNS', 'BUSY', ...PIPELINE_PROBLEMS],
   async handle({ deps, request, query, pathPart }) {
     const name = pathPart('name');
     if (!NAME_PATTERN.test(name)) throw pipelineNotFound(name);

@@ -12,7 +12,7 @@ import { pageSchema } from './field-schemas.ts';
 import { fromCursor, sliceFrom, toCursor } from './paging.ts';
 import { pipelineLineSchema, pipelineResourceSchema, revisionSchema, validationSchema } from './pipeline-schemas.ts';
 import { viewHead, viewPipeline } from './pipeline-view.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
 
@@ -39,7 +39,7 @@ export const putPipelineRoute = defineRoute({
     200: { description: 'A new revision, or the present one again', schema: pipelineResourceSchema },
     201: { description: 'The first revision', schema: pipelineResourceSchema },
   },
-  problems: [...BODY_PROBLEMS, 'REVISION_MISMATCH', 'PIPELINE_DELETING', 'BUSY'],
+  problems: [...BODY_PROBLEMS, 'REVISION_MISMATCH', 'PIPELINE_DELETING', 'BUSY', ...PIPELINE_PROBLEMS],
   async handle({ deps, request, pathPart }) {
     const definition = await readDefinitionBody(request);
     const name = pathPart('name');
@@ -133,7 +133,7 @@ export const getPipelineRoute = defineRoute({
   summary: 'A pipeline with its present revision, or another one',
   query: { revision: { schema: z.string(), description: 'Default: the present one.' } },
   answers: { 200: { description: 'The pipeline', schema: pipelineResourceSchema } },
-  problems: ['INVALID_PARAMETER', 'PIPELINE_NOT_FOUND', 'REVISION_NOT_FOUND'],
+  problems: ['INVALID_PARAMETER', 'PIPELINE_NOT_FOUND', 'REVISION_NOT_FOUND', ...PIPELINE_PROBLEMS],
   async handle({ deps, query, pathPart }) {
     const head = await readHead(deps, pathPart('name'));
     const revision = query.revision ?? head.revision;
@@ -155,7 +155,7 @@ export const listRevisionsRoute = defineRoute({
   summary: 'The revisions of a pipeline, newest first',
   query: paging,
   answers: { 200: { description: 'A page', schema: pageSchema(revisionSchema) } },
-  problems: ['INVALID_PARAMETER', 'INVALID_PAGE_TOKEN', 'PIPELINE_NOT_FOUND'],
+  problems: ['INVALID_PARAMETER', 'INVALID_PAGE_TOKEN', 'PIPELINE_NOT_FOUND', ...PIPELINE_PROBLEMS],
   async handle({ deps, query, pathPart }) {
     const head = await readHead(deps, pathPart('name'));
     const listed = { list: 'revisions', pipeline: head.name, incarnation: head.incarnation };

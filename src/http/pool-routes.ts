@@ -7,7 +7,7 @@ import { jsonResponse } from './api-message.ts';
 import { pageSchema } from './field-schemas.ts';
 import { checkName, listNamed } from './named-limits.ts';
 import { fromCursor, toCursor } from './paging.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, LIMIT_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { defineRoute } from './route.ts';
@@ -30,7 +30,7 @@ export const putPoolRoute = defineRoute({
   summary: 'Makes a pool, or changes its number of slots; fewer slots stop nobody',
   body: { mediaTypes: ['application/json'], schema: poolRequestSchema, required: true },
   answers: { 200: { description: 'The pool', schema: poolSchema } },
-  problems: [...BODY_PROBLEMS, 'BUSY'],
+  problems: [...BODY_PROBLEMS, 'BUSY', ...LIMIT_PROBLEMS],
   async handle({ deps, request, pathPart }) {
     const name = pathPart('name');
     checkName(name);
@@ -50,7 +50,7 @@ export const getPoolRoute = defineRoute({
   operationId: 'getPool',
   summary: 'A pool, who holds its slots and who waits for them',
   answers: { 200: { description: 'The pool', schema: poolSchema } },
-  problems: ['POOL_NOT_FOUND'],
+  problems: ['POOL_NOT_FOUND', ...LIMIT_PROBLEMS],
   async handle({ deps, pathPart }) {
     const name = pathPart('name');
     const limit = NAME_PATTERN.test(name) ? await deps.limits.readLimit(limitName('pool', name)) : undefined;

@@ -1,3 +1,5 @@
+import { DamagedLimitError, NewerLimitError } from '#domain/limit-codec.ts';
+import { DamagedPipelineError, NewerPipelineError } from '#domain/pipeline-head-codec.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { LimitBusyError } from '#scheduler/limit-pass.ts';
 import { PipelineBusyError } from '#scheduler/pipeline-pass.ts';
@@ -7,12 +9,24 @@ import { boundErrors, cutText } from './problem-size.ts';
 
 const THROTTLES = /Throttl|TooManyRequests|ProvisionedThroughputExceeded|RequestLimitExceeded/;
 
+/** Records that this version cannot read: damaged ones for good, those of newer code until that is here again. */
+const UNREADABLE = [
+  [DamagedRunError, 'DAMAGED_RUN'],
+  [DamagedLimitError, 'DAMAGED_LIMIT'],
+  [DamagedPipelineError, 'DAMAGED_PIPELINE'],
+  [NewerRunError, 'NEWER_RUN'],
+  [NewerLimitError, 'NEWER_LIMIT'],
+  [NewerPipelineError, 'NEWER_PIPELINE'],
+] as const;
+
 /** The problem that an error is for the client. What is nobody's fault but ours tells no detail of itself. */
 export function toProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
-  if (error instanceof DamagedRunError) return new ApiProblem('DAMAGED_RUN', error.message, { cause: error });
-  if (error instanceof NewerRunError) {
-    return new ApiProblem('NEWER_RUN', error.message, { cause: error, headers: { 'retry-after': '60' } });
+  const unreadable = UNREADABLE.find(([type]) => error instanceof type);
+  if (unreadable && error instanceof Error) {
+    const code = unreadable[1];
+    const headers = PROBLEMS[code].status === 503 ? { 'retry-after': '60' } : {};
+    return new ApiProblem(code, error.message, { cause: error, headers });
   }
   if (error instanceof PipelineBusyError || error instanceof LimitBusyError) {
     return new ApiProblem('BUSY', `${error.message}; try again`, { cause: error, headers: { 'retry-after': '1' } });

@@ -55,13 +55,23 @@ export const PROBLEMS = {
   UNKNOWN_REVISION: { status: 422, title: 'The pipeline has no such revision to run' },
   THROTTLED: { status: 429, title: 'AWS throttles this installation' },
   INTERNAL_ERROR: { status: 500, title: 'Something went wrong inside Millrace' },
+  DAMAGED_LIMIT: { status: 500, title: 'The record of the engine, pool or limit is damaged' },
+  DAMAGED_PIPELINE: { status: 500, title: 'The record of the pipeline is damaged' },
   DAMAGED_RUN: { status: 500, title: 'The record of the run is damaged' },
   BUSY: { status: 503, title: 'Too many changes at once' },
+  NEWER_LIMIT: { status: 503, title: 'The engine, pool or limit belongs to a newer version of Millrace' },
+  NEWER_PIPELINE: { status: 503, title: 'The pipeline belongs to a newer version of Millrace' },
   NEWER_RUN: { status: 503, title: 'The run belongs to a newer version of Millrace' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 
 /** One of {@link PROBLEMS}. */
 export type ProblemCode = keyof typeof PROBLEMS;
+
+/** What every route may answer that reads the record of one engine or pool. */
+export const LIMIT_PROBLEMS = ['DAMAGED_LIMIT', 'NEWER_LIMIT'] as const satisfies readonly ProblemCode[];
+
+/** What every route may answer that reads the record of one pipeline. */
+export const PIPELINE_PROBLEMS = ['DAMAGED_PIPELINE', 'NEWER_PIPELINE'] as const satisfies readonly ProblemCode[];
 
 /** What may be said about one field. */
 export type FieldProblem = DefinitionError;

@@ -15,7 +15,7 @@ import { answerOutput, REDIRECT_TO_OUTPUT } from './large-output.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { instantSchema, waitSchema } from './parameter-schemas.ts';
 import { pipelineNotFound } from './pipeline-routes.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type QueryParameter } from './route.ts';
@@ -48,6 +48,7 @@ export const startRunRoute = defineRoute({
     'INVALID_INPUT',
     'DAMAGED_RUN',
     'NEWER_RUN',
+    ...PIPELINE_PROBLEMS,
   ],
   async handle({ deps, request, pathPart }) {
     const name = pathPart('name');

@@ -161,6 +161,9 @@ export interface PipelineStore {
     definition: PipelineDefinition,
     now: number,
   ): Promise<void>;
+  /**
+   * @throws DamagedPipelineError
+   */
   readDefinition(name: string, revision: string): Promise<PipelineDefinition | undefined>;
   /** Newest first. */
   listRevisions(name: string, incarnation: string): Promise<readonly RevisionEntry[]>;

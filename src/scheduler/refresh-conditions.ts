@@ -1,6 +1,8 @@
 import pMap from 'p-map';
 import { enginesOf } from '#domain/conditions.ts';
 import { parseLimitName } from '#domain/limit.ts';
+import type { PipelineHead } from '#domain/pipeline-head.ts';
+import { DamagedPipelineError, NewerPipelineError } from '#domain/pipeline-head-codec.ts';
 import type { PassDeps } from './deps.ts';
 import { runPipelinePass } from './pipeline-pass.ts';
 import { loadPipeline } from './pipelines.ts';
@@ -26,9 +28,19 @@ export async function refreshConditions(deps: PassDeps, engineLimit: string): Pr
 
 /** A row that its pipeline does not stand for any more is taken away, so that rows do not add up. */
 async function refresh(deps: PassDeps, engine: string, name: string): Promise<void> {
-  const head = await runPipelinePass(deps, name);
+  const head = await runReadable(deps, name);
   const pipeline = head && (await loadPipeline(deps.pipelines, name, head.revision));
   if (pipeline && !enginesOf(pipeline, deps.engines).includes(engine)) {
     await deps.pipelines.removeUse(engine, name, head.version);
+  }
+}
+
+/** A pipeline that cannot be read has no condition, and keeps no other from its own. */
+async function runReadable(deps: PassDeps, name: string): Promise<PipelineHead | undefined> {
+  try {
+    return await runPipelinePass(deps, name);
+  } catch (error) {
+    if (error instanceof DamagedPipelineError || error instanceof NewerPipelineError) return undefined;
+    throw error;
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '#domain/pipeline-head-codec.ts';
 import type { PipelineStore, RevisionEntry } from '#ports/index.ts';
 import { deflateText, inflateText } from './deflated-text.ts';
-import { readText, storedTextFields, storeText } from './stored-text.ts';
+import { DamagedTextError, readText, storedTextFields, storeText } from './stored-text.ts';
 import type { Item, Table } from './table.ts';
 import {
   definitionSortKey,
@@ -113,7 +113,12 @@ function revisions(table: Table): Pick<PipelineStore, 'putDefinition' | 'readDef
       const pk = pipelinePartition(name);
       const item = await table.get({ pk, sk: definitionSortKey(revision) });
       if (item === undefined) return undefined;
-      return parseDefinition(await readText(table, pk, storedTextFields.parse(item)));
+      try {
+        return parseDefinition(await readText(table, pk, storedTextFields.parse(item)));
+      } catch (error) {
+        if (!DAMAGES.some((type) => error instanceof type)) throw error;
+        throw new DamagedPipelineError(name, `its revision ${revision} cannot be read`, error);
+      }
     },
     async listRevisions(name, incarnation) {
       const entries: RevisionEntry[] = [];
@@ -193,6 +198,9 @@ function inflateBody(name: string, body: Uint8Array): string {
 }
 
 /** The schema only judges: its output would lose keys such as `__proto__`. */
+/** What reading a stored definition throws where it is not what was put. */
+const DAMAGES = [DamagedTextError, z.ZodError, SyntaxError];
+
 function parseDefinition(text: string): PipelineDefinition {
   const value: unknown = JSON.parse(text);
   storedDefinition.parse(value);
