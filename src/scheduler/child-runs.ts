@@ -8,9 +8,11 @@ import { APPROVALS_ARN, CHILD_RUNS_ARN, MAX_RUN_DEPTH, PASS_ARN } from '#domain/
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import type { Json } from '#domain/json.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
+import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { childRunId } from '#domain/run-id.ts';
 import type { ExecutionSeen, Executions } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
+import { lookAtRun } from './look-at-run.ts';
 import { STOPPED_BY_PARENT } from './parent-run.ts';
 import { runPass } from './pass.ts';
 import { inputErrorsInWords, startRun } from './start-run.ts';
@@ -51,22 +53,31 @@ export function withChildRuns(deps: PassDeps): PassDeps {
   return all;
 }
 
+/** A child whose record is damaged is as good as gone: nobody can say what becomes of it. */
 function createChildRuns(deps: PassDeps): Executions {
   const keyOf = (name: string) => parseExecutionName(deps.installation, name) as AttemptKey;
   return {
-    start: (_arn, name, input) => startChild(deps, keyOf(name), input),
+    start: (_arn, name, input) => startChild(deps, keyOf(name), input).catch(startAnswerOf),
     async describe(_arn, name) {
-      const child = await deps.runs.readRun(childRunId(keyOf(name)));
-      return child ? seen(deps, child) : { kind: 'missing' };
+      const child = await lookAtRun(deps, childRunId(keyOf(name)));
+      if (child instanceof NewerRunError) return { kind: 'unanswered', message: child.message };
+      return child && !(child instanceof DamagedRunError) ? seen(deps, child) : { kind: 'missing' };
     },
     listRunning: async () => ({ kind: 'unanswered', message: 'runs are looked at one by one' }),
     async stop(_arn, name) {
       const outcome = await runPass(deps, childRunId(keyOf(name)), { command: STOPPED_BY_PARENT });
-      if (outcome.kind === 'missing') return 'missing';
+      if (outcome.kind === 'missing' || outcome.kind === 'damaged') return 'missing';
       return outcome.kind === 'done' ? 'accepted' : 'unanswered';
     },
     findMachine: async () => ({ kind: 'there', isStandard: true }),
   };
+}
+
+/** What a start comes to that finds its child, and cannot read it. */
+function startAnswerOf(error: unknown): Awaited<ReturnType<Executions['start']>> {
+  if (error instanceof DamagedRunError) return { kind: 'exists' };
+  if (error instanceof NewerRunError) return { kind: 'later', message: error.message };
+  throw error;
 }
 
 async function startChild(deps: PassDeps, parent: AttemptKey, text: string): ReturnType<Executions['start']> {

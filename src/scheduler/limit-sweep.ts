@@ -15,7 +15,8 @@ import type { WaitingPlace } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { lookForMachine } from './engines.ts';
 import { runLimitPass, withDue } from './limit-pass.ts';
-import { runPass } from './pass.ts';
+import { lookAtRun } from './look-at-run.ts';
+import { type PassOutcome, runPass } from './pass.ts';
 
 /** Changes of others that a note steps over, before it is left to the next look. */
 const MAX_TRIES = 5;
@@ -58,7 +59,9 @@ async function askUnheard(deps: PassDeps, limit: LimitRecord) {
   await pMap(
     unheardHolders(limit),
     async ({ run, nonce, pipeline, granted }) => {
-      const known = await deps.runs.readRun(run);
+      const known = await lookAtRun(deps, run);
+      // It holds what it was granted, since executions of it may run, and keeps nobody else from being looked at.
+      if (known instanceof Error) return;
       if (known?.nonce !== nonce) {
         gone.push({ run, nonce });
         strays.push({ id: run, nonce, pipeline, rev: Number.MAX_SAFE_INTEGER });
@@ -160,10 +163,24 @@ async function serve(deps: PassDeps, runs: readonly string[], limit: string): Pr
   await pMap(
     runs.slice(0, PASSES_OF_A_LOOK),
     async (id) => {
-      const outcome = await runPass(deps, id, { limits: [limit] });
+      const outcome = await passOrRing(deps, id, limit);
       if (outcome.kind === 'missing' || (outcome.kind === 'done' && isRunOver(outcome.run.state))) over.add(id);
     },
     { concurrency: PARALLEL_PASSES },
   );
   return over;
+}
+
+/** A pass that fails is left to a message of its own, which says why and comes again: the others are served all the same. */
+async function passOrRing(
+  deps: PassDeps,
+  id: string,
+  limit: string,
+): Promise<PassOutcome | { readonly kind: 'failed' }> {
+  try {
+    return await runPass(deps, id, { limits: [limit] });
+  } catch {
+    await deps.inbox.ring(id);
+    return { kind: 'failed' };
+  }
 }

@@ -3,7 +3,9 @@ import { isFlightOf } from '#domain/draft.ts';
 import { toExecutionName } from '#domain/execution-name.ts';
 import type { UserCommand } from '#domain/facts.ts';
 import { type Flight, isRunOver, isUnderWay, type ParentAttempt, type RunRecord } from '#domain/run.ts';
+import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import type { PassDeps } from './deps.ts';
+import { lookAtRun } from './look-at-run.ts';
 
 /** The order to stop that a parent run gives its child. */
 export const STOPPED_BY_PARENT: UserCommand = { kind: 'stop', by: 'its parent' };
@@ -25,8 +27,9 @@ export async function awaits(deps: Pick<PassDeps, 'runs'>, { parent }: RunRecord
 }
 
 async function attemptOf(deps: Pick<PassDeps, 'runs'>, parent: ParentAttempt): Promise<Flight | undefined> {
-  const above = await deps.runs.readRun(parent.run);
-  if (above?.nonce !== parent.nonce) return undefined;
+  const above = await lookAtRun(deps, parent.run);
+  if (above instanceof NewerRunError) throw above;
+  if (above instanceof DamagedRunError || above?.nonce !== parent.nonce) return undefined;
   return above.flights.find((flight) => isFlightOf(flight, parent) && isUnderWay(flight));
 }
 

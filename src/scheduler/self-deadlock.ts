@@ -6,8 +6,8 @@
 import { MAX_RUN_DEPTH } from '#domain/built-in-engines.ts';
 import type { LimitRecord } from '#domain/limit.ts';
 import type { RunRecord } from '#domain/run.ts';
-import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import type { PassDeps } from './deps.ts';
+import { lookAtRun } from './look-at-run.ts';
 
 /** Waiting runs that are looked at; what waits behind more of them waits on. */
 const MAX_ROWS = 50;
@@ -55,10 +55,6 @@ async function runsAbove(deps: Pick<PassDeps, 'runs'>, run: RunRecord): Promise<
 
 /** A run that cannot be read tells nothing, and is in nobody's way. */
 async function readable(deps: Pick<PassDeps, 'runs'>, id: string): Promise<RunRecord | undefined> {
-  try {
-    return await deps.runs.readRun(id);
-  } catch (error) {
-    if (error instanceof DamagedRunError || error instanceof NewerRunError) return undefined;
-    throw error;
-  }
+  const run = await lookAtRun(deps, id);
+  return run instanceof Error ? undefined : run;
 }
