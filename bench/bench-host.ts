@@ -40,6 +40,7 @@ export async function openBenchHost(): Promise<BenchHost> {
 }
 
 const time = z.iso.datetime().transform((text) => Date.parse(text));
+const builtIn = z.object({ stateMachineArn: z.string() });
 const started = z.object({ id: z.string() });
 const run = z.object({ state: z.string(), endedAt: time.optional() });
 const nodes = z.object({
@@ -49,8 +50,13 @@ const nodes = z.object({
 /** A node that is over; times are those of its execution (ms since 1970). */
 export type DoneNode = z.output<typeof nodes>['items'][number];
 
-/** Puts a pipeline. */
+/** Puts a pipeline, and registers its engine. */
 export async function put(host: Host, pipeline: LoadPipeline): Promise<void> {
+  const { engine } = pipeline;
+  if (engine) {
+    const { stateMachineArn } = builtIn.parse(await call(host, 'GET', '/v1/engines/lambda'));
+    await call(host, 'PUT', `/v1/engines/${engine.name}`, { stateMachineArn, maxConcurrent: engine.maxConcurrent });
+  }
   await call(host, 'PUT', `/v1/pipelines/${pipeline.name}`, toDefinition(pipeline));
 }
 

@@ -7,6 +7,7 @@ import { fairness } from './fairness.ts';
 import { fan200 } from './fan-200.ts';
 import { idle } from './idle.ts';
 import { layersAlone } from './layers-alone.ts';
+import { burstLimited, chain50Limited, fan200Limited } from './limited.ts';
 import { mapAlone } from './map-alone.ts';
 import { memory } from './memory.ts';
 import { startTime } from './start-time.ts';
@@ -18,6 +19,9 @@ export const benches: readonly Bench[] = [
   chain50,
   fan200,
   burst,
+  chain50Limited,
+  fan200Limited,
+  burstLimited,
   memory,
   idle,
   startTime,

@@ -1,9 +1,17 @@
 /** The DAGs that are run, every node a Lambda function that does nothing. */
 
+/** An engine of the host's `lambda` machine under another name, with so many slots. */
+export interface LimitedEngine {
+  readonly name: string;
+  readonly maxConcurrent: number;
+}
+
 /** A pipeline to put. */
 export interface LoadPipeline {
   readonly name: string;
   readonly nodes: readonly { readonly id: string; readonly dependsOn: readonly string[] }[];
+  /** The engine of all nodes. @default `lambda`, which has no limit */
+  readonly engine?: LimitedEngine;
 }
 
 /** So many nodes in a line. */
@@ -20,6 +28,10 @@ export function fan(width: number): LoadPipeline {
 }
 
 /** The definition of a pipeline, as the HTTP API takes it. */
-export function toDefinition({ name, nodes }: LoadPipeline): object {
-  return { name, nodes: nodes.map((node) => ({ ...node, params: { function: 'noop' } })) };
+export function toDefinition({ name, nodes, engine }: LoadPipeline): object {
+  // Parameters go to a registered engine as they are, while `lambda` fills in a payload that is not there.
+  const common = engine
+    ? { engine: engine.name, params: { function: 'noop', payload: {} } }
+    : { params: { function: 'noop' } };
+  return { name, nodes: nodes.map((node) => ({ ...node, ...common })) };
 }
