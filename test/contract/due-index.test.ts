@@ -1,11 +1,12 @@
 /** The one index of what is due, over runs, limits and pipelines. */
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDynamoDueIndex } from '#adapters/aws/dynamo-due.ts';
 import { createDynamoLimitStore } from '#adapters/aws/dynamo-limit-store.ts';
 import { createDynamoRunStore } from '#adapters/aws/dynamo-run-store.ts';
 import { createTable, type Item, type Table } from '#adapters/aws/table.ts';
 import { aggregateKey, DUE_SHARD_NAMES, dueShardOf, dueThingAt, HEADS_PARTITION } from '#adapters/aws/table-keys.ts';
-import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
+import { createMemoryDueIndex, DueMap } from '#adapters/memory/memory-due-index.ts';
 import { dueThings } from './limit-store.contract.ts';
 import { ODD_NAMES, sampleLimit } from './sample-limit.ts';
 import { CREATED, ODD_TEXTS, sampleRun } from './sample-run.ts';
@@ -83,7 +84,7 @@ describe('keys of aggregates', () => {
 describe('the due index in memory', () => {
   it('has runs, limits and pipelines, soonest first, over many pages', async () => {
     const timesOf = (prefix: string, first: number) =>
-      new Map(Array.from({ length: 80 }, (_, at) => [`${prefix}${at}`, { dueAt: first + at * 3 }]));
+      new DueMap(Array.from({ length: 80 }, (_, at) => [`${prefix}${at}`, { dueAt: first + at * 3 }] as const));
     const due = createMemoryDueIndex({
       run: timesOf('r', CREATED),
       limit: timesOf('engine/e', CREATED + 1),
@@ -96,6 +97,34 @@ describe('the due index in memory', () => {
   });
 
   it('has nothing of what has no time, or no store', async () => {
-    expect(await dueThings(createMemoryDueIndex({ run: new Map([['r', {}]]) }), CREATED)).toEqual([]);
+    expect(await dueThings(createMemoryDueIndex({ run: new DueMap([['r', {}]]) }), CREATED)).toEqual([]);
+  });
+
+  it('follows every change of what is stored', () => {
+    const text = fc.constantFrom('a', 'b', 'c', 'd');
+    const change = fc.record({ id: text, dueAt: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }) });
+    const removal = fc.record({ removed: text });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(change, removal)), fc.integer({ min: 0, max: 5 }), (changes, now) => {
+        const [stored, plain] = [new DueMap(), new Map<string, number | undefined>()];
+        for (const one of changes) {
+          if ('removed' in one) {
+            expect(stored.delete(one.removed)).toBe(plain.delete(one.removed));
+          } else {
+            stored.set(one.id, one.dueAt === undefined ? {} : { dueAt: one.dueAt });
+            plain.set(one.id, one.dueAt);
+          }
+        }
+        const due = [...plain].flatMap(([id, dueAt]) => (dueAt !== undefined && dueAt <= now ? [{ id, dueAt }] : []));
+        const found = stored.dueBy(now);
+        expect(new Set(found.map(({ id, dueAt }) => `${id} ${dueAt}`))).toEqual(
+          new Set(due.map(({ id, dueAt }) => `${id} ${dueAt}`)),
+        );
+        expect(found).toHaveLength(due.length);
+        expect(found).toEqual(found.toSorted((a, b) => a.dueAt - b.dueAt));
+        stored.clear();
+        expect(stored.dueBy(now)).toEqual([]);
+      }),
+    );
   });
 });

@@ -5,18 +5,19 @@
 import { LIMIT_SCHEMA_VERSION, parseLimitName, type WaitingRun } from '#domain/limit.ts';
 import { type PackedLimit, packLimit, readableLimit, unpackLimit } from '#domain/limit-codec.ts';
 import type { LimitStore, WaitingPlace } from '#ports/index.ts';
+import { DueMap } from './memory-due-index.ts';
 
 /** A memory limit store, and what a test may look at or damage. */
 export interface MemoryLimitStore extends LimitStore {
   /** The stored limits, by name. */
-  readonly stored: Map<string, PackedLimit>;
+  readonly stored: DueMap<PackedLimit>;
   /** The rows of waiting runs, by limit, in no order. */
   readonly waiting: ReadonlyMap<string, ReadonlyMap<string, WaitingRun>>;
 }
 
 /** Makes an empty store. */
 export function createMemoryLimitStore(): MemoryLimitStore {
-  const stored = new Map<string, PackedLimit>();
+  const stored = new DueMap<PackedLimit>();
   const waiting = new Map<string, Map<string, WaitingRun>>();
   return { stored, waiting, ...limits(stored), ...rows(waiting) };
 }

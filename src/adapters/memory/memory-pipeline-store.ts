@@ -6,18 +6,19 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import { HEAD_SCHEMA_VERSION } from '#domain/pipeline-head.ts';
 import { type PackedHead, packHead, readableHead, unpackHead } from '#domain/pipeline-head-codec.ts';
 import type { PipelineStore, RevisionEntry } from '#ports/index.ts';
+import { DueMap } from './memory-due-index.ts';
 
 /** A memory pipeline store, and what a test may look at or damage. */
 export interface MemoryPipelineStore extends PipelineStore {
   /** The stored heads, by name. */
-  readonly stored: Map<string, PackedHead>;
+  readonly stored: DueMap<PackedHead>;
   /** Names of the pipelines that use an engine, by engine, each with the version of its row. */
   readonly uses: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
 /** Makes an empty store. */
 export function createMemoryPipelineStore(): MemoryPipelineStore {
-  const stored = new Map<string, PackedHead>();
+  const stored = new DueMap<PackedHead>();
   const uses = new Map<string, Map<string, number>>();
   return { stored, uses, ...heads(stored), ...revisionsOfPipelines(), ...usesOfEngines(uses) };
 }

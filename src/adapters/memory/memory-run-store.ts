@@ -6,16 +6,17 @@ import type { AttemptResult } from '#domain/facts.ts';
 import type { RunRecord } from '#domain/run.ts';
 import { type PackedRun, packDecisions, packRun, unpackDecisions, unpackRun } from '#domain/run-codec.ts';
 import type { RunHeader, RunKey, RunPage, RunQuery, RunStore } from '#ports/index.ts';
+import { DueMap } from './memory-due-index.ts';
 
 /** A memory run store, and what a test may look at or damage. */
 export interface MemoryRunStore extends RunStore {
   /** The stored runs, by id. */
-  readonly stored: Map<string, PackedRun>;
+  readonly stored: DueMap<PackedRun>;
 }
 
 /** Makes an empty store. */
 export function createMemoryRunStore(): MemoryRunStore {
-  const stored = new Map<string, PackedRun>();
+  const stored = new DueMap<PackedRun>();
   const parts: Parts = { results: new Map(), values: new Map(), history: new Map() };
   return {
     stored,
