@@ -34,8 +34,8 @@ export const rerunRoute = defineRoute({
   ],
   async handle({ deps, request, pathPart }) {
     const runId = pathPart('runId');
-    const body = readJsonBody(request, rerunRequestSchema);
     if (!isRunId(runId)) throw runNotFound(runId);
+    const body = readJsonBody(request, rerunRequestSchema);
     const { from, revision, input, mark = {} } = body;
     const key = request.headers.get('idempotency-key');
     const marks = Object.entries(mark).map(
