@@ -65,7 +65,8 @@ function checkWait(
 ): void {
   if (state !== 'QUEUED' || !LIMIT_REASONS.has(reason)) return;
   const isInLine = run.limits?.some(({ waiting }) => waiting);
-  require(world, isInLine === true || run.dueAt !== undefined, () => `${id} has reason ${reason}, and its run waits for no limit`);
+  require(world, isInLine === true || run.dueAt !== undefined, () =>
+    `${id} has reason ${reason}, and its run waits for no limit`);
 }
 
 function checkItems(
