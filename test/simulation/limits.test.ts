@@ -1,7 +1,9 @@
 /** Engines with a limit, pools, and limits of active runs: slots are never used twice, and never lost. */
 import { describe, expect, it } from 'vitest';
 import type { NodeDefinition, PipelineDefinition } from '#domain/definition.ts';
+import { deleteRun } from '#scheduler/ask-run.ts';
 import { chooser } from './chooser.ts';
+import { type OperationFault, toText } from './faults.ts';
 import type { Scenario, Script } from './scenario.ts';
 import type { UserAct } from './users.ts';
 import { type Faults, World } from './world.ts';
@@ -46,6 +48,13 @@ function mostAtOnce(world: World, engine = FULL): number {
 function states(world: World): string[] {
   return world.runs.all().map(({ state }) => state);
 }
+
+const BREAKS: readonly OperationFault[] = [
+  { kind: 'kill', when: 'before' },
+  { kind: 'kill', when: 'after' },
+  { kind: 'freeze', when: 'before', forMs: 100_000 },
+  { kind: 'freeze', when: 'after', forMs: 100_000 },
+];
 
 const FIVE = ['a', 'b', 'c', 'd', 'e'];
 
@@ -243,6 +252,113 @@ describe('slots that come back', () => {
   });
 });
 
+describe('a row that comes late', () => {
+  const scenario: Scenario = {
+    name: 'late rows',
+    definition: pipeline('turns', [node('a', { engine: 'lambda', params: { function: 'f' } })], {
+      concurrency: { maxActiveRuns: 1 },
+    }),
+    script: () => ok(5_000),
+    users: starts('turns', 1, 1_000),
+  };
+
+  it('is granted no more than once, and taken away, when its run is over by then', async () => {
+    const { operations } = (await play(scenario)).trace;
+    const puts = [...operations.keys()].filter((at) => operations[at]?.includes('limits.putWaiting'));
+    expect(puts.length).toBeGreaterThan(0);
+    for (const at of puts) {
+      const world = await play(scenario, { at: new Map([[at, { kind: 'freeze', when: 'before', forMs: 200_000 }]]) });
+      expect(states(world)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+      const rows = [...world.limits.waiting.values()].reduce((count, ofLimit) => count + ofLimit.size, 0);
+      expect(rows, `put ${at}`).toBe(0);
+    }
+  });
+});
+
+describe('what a commit cannot hold', () => {
+  it('keeps its place in line and its slots until the next one', async () => {
+    const world = await play({
+      name: 'few at once',
+      definition: pipeline(
+        'few',
+        FIVE.map((id) => node(id)),
+      ),
+      script: () => ok(),
+      slots: [[`engine/${FULL}`, 3]],
+      options: { maxDecisions: 1 },
+    });
+    expect(states(world)).toEqual(['SUCCEEDED']);
+    const begun = world.trace.starts.map(({ at }) => Math.floor((at - world.beganAt) / 10_000));
+    expect(begun).toEqual([0, 0, 0, 1, 1]);
+  });
+});
+
+describe('a run that waits', () => {
+  it('costs no pass a minute', async () => {
+    const playFor = (minutes: number) =>
+      play({
+        name: 'waits',
+        definition: pipeline('waits', [node('a'), node('b', { pool: 'db', dependsOn: ['a'] })]),
+        script: () => ok(),
+        users: [
+          [
+            { atMs: minutes * 60_000, kind: 'engine', name: FULL, slots: 1 },
+            { atMs: 2 * minutes * 60_000, kind: 'pool', name: 'db', slots: 1 },
+          ],
+        ],
+      });
+    const [short, long] = [await playFor(5), await playFor(15)];
+    expect([states(short), states(long)]).toEqual([['SUCCEEDED'], ['SUCCEEDED']]);
+    const passes = (world: World) => world.trace.operations.filter((one) => one.includes('runs.readRun')).length;
+    expect(long.ticks - short.ticks).toBe(20);
+    expect(passes(long)).toBe(passes(short));
+  });
+});
+
+describe('a run that is deleted by force', () => {
+  const scenario: Scenario = {
+    name: 'deleted',
+    definition: pipeline('gone', [node('a', { pool: 'db' }), node('b')], { concurrency: { maxActiveRuns: 1 } }),
+    children: [pipeline('next', [node('a', { pool: 'db' })])],
+    script: () => ok(30_000),
+    slots: [
+      [`engine/${FULL}`, 1],
+      ['pool/db', 1],
+    ],
+    users: [
+      ...starts('next', 1, 1_000),
+      [
+        {
+          atMs: 5_000,
+          kind: 'ask',
+          ask: async (deps, run) => (await deleteRun(deps, run, { isForced: true })).kind !== 'busy',
+        },
+      ],
+    ],
+  };
+
+  it('C83 C104 gives back what it holds: whoever waits goes on', async () => {
+    const world = await play(scenario);
+    expect(states(world)).toEqual(['SUCCEEDED']);
+    const next = world.trace.starts.find(({ name }) => !name.includes('a'.repeat(26)));
+    expect((next?.at ?? 0) - world.beganAt).toBeLessThan(10_000);
+  });
+
+  it('C83 C104 gives back what it holds after a death or a long sleep at every await', {
+    timeout: 240_000,
+  }, async () => {
+    const length = (await play(scenario)).trace.operations.length;
+    for (let at = 0; at < length + 5; at++) {
+      for (const fault of BREAKS) {
+        const world = await play(scenario, { at: new Map([[at, fault]]) });
+        const gone = [...world.executions.started.values()].filter(({ name }) => name.includes('a'.repeat(26)));
+        expect(states(world), `${toText(fault)} ${at}`).toEqual(['SUCCEEDED']);
+        expect(gone.every(({ status }) => status !== 'RUNNING')).toBe(true);
+      }
+    }
+  });
+});
+
 describe('overlap', () => {
   const twice = (onOverlap: 'queue' | 'skip' | 'cancelRunning' | 'allow'): Scenario => ({
     name: onOverlap,
@@ -295,5 +411,25 @@ describe('a cleanup node', () => {
     });
     const [run] = world.runs.all();
     expect([run?.state, run?.nodes]).toEqual(['ABORTED', 'AAS']);
+  });
+
+  it('does not run in a run that was stopped before its turn came: it has nothing to clean up', async () => {
+    const plain = { engine: 'lambda', params: { function: 'f' } };
+    const nodes = [
+      node('work', plain),
+      node('tidy', { ...plain, cleanup: true }),
+      node('last', { ...plain, dependsOn: ['work'], trigger: 'all_done', cleanup: true }),
+    ];
+    for (const onOverlap of ['queue', 'skip'] as const) {
+      const world = await play({
+        name: 'never begun',
+        definition: pipeline('tidy', nodes, { concurrency: { maxActiveRuns: 1, onOverlap } }),
+        script: () => ok(30_000),
+        users: [...starts('tidy', 1, 1_000), [{ atMs: 5_000, kind: 'stop', run: 1 }]],
+      });
+      const [first, second] = world.runs.all();
+      expect([first?.state, second?.state, second?.nodes]).toEqual(['SUCCEEDED', 'ABORTED', 'AAA']);
+      expect(world.trace.starts).toHaveLength(3);
+    }
   });
 });

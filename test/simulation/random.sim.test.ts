@@ -74,4 +74,11 @@ describe('a random run in a random world', () => {
       { ...TELL, numRuns: 800 },
     );
   });
+
+  it('never gives a slot away twice and loses none, whatever becomes of engines, pools and turns meanwhile', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.limits, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 600 },
+    );
+  });
 });
