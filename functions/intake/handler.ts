@@ -25,7 +25,7 @@ const batchSchema = z.object({
     z.object({
       messageId: z.string(),
       body: z.string(),
-      attributes: z.object({ SentTimestamp: z.coerce.number().int().nonnegative() }),
+      attributes: z.object({ SentTimestamp: z.coerce.number().int().nonnegative() }).optional(),
     }),
   ),
 });
@@ -51,7 +51,7 @@ export function createHandler(deps: IntakeHandlerDeps) {
     const requests = records.map(({ messageId, body, attributes }) => ({
       messageId,
       body,
-      sentAt: attributes.SentTimestamp,
+      sentAt: attributes?.SentTimestamp ?? deps.pass.clock.now(),
     }));
     const taken = await pMap(requests, (request) => take(deps, request), { concurrency: PARALLEL_REQUESTS });
     const failed = records.filter((_record, at) => !taken[at]);
