@@ -15,6 +15,7 @@ import type { AttemptKey } from '#domain/execution-name.ts';
 import type { Evaluation, Facts, UserCommand } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
+import { DamagedPipelineError } from '#domain/pipeline-head-codec.ts';
 import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
@@ -25,6 +26,7 @@ import type { PassDeps } from './deps.ts';
 import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
 import { rememberEnds } from './known-ends.ts';
+import { lookAtRun } from './look-at-run.ts';
 import { storeList } from './map-lists.ts';
 import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
@@ -125,11 +127,8 @@ async function onePass(
   if (run instanceof NewerRunError) return { kind: 'newer', error: run };
   if (run.deleted && input.command && input.command.kind !== 'delete') return { kind: 'missing' };
   if (isLeaving(run)) return leave(deps, run, input);
-  const pipeline = await loadPipeline(deps.pipelines, run.pipeline, run.revision);
-  if (!pipeline) {
-    const detail = `revision ${run.revision} of pipeline ${run.pipeline} cannot be found`;
-    return { kind: 'damaged', error: new DamagedRunError(runId, detail) };
-  }
+  const pipeline = await loadRevision(deps, run);
+  if (pipeline instanceof DamagedRunError) return { kind: 'damaged', error: pipeline };
   const reading: Reading = { pipeline, run, readAt, storeResult };
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
@@ -159,6 +158,18 @@ async function onePass(
   return { kind: 'done', run: reached, unanswered, ...(answer && { command: answer }) };
 }
 
+/** The revision of a run: without it, or where it cannot be read, the run is damaged. */
+async function loadRevision(deps: PassDeps, run: RunRecord): Promise<CompiledPipeline | DamagedRunError> {
+  try {
+    const pipeline = await loadPipeline(deps.pipelines, run.pipeline, run.revision);
+    if (pipeline) return pipeline;
+  } catch (error) {
+    if (!(error instanceof DamagedPipelineError)) throw error;
+    return new DamagedRunError(run.id, error.message, error);
+  }
+  return new DamagedRunError(run.id, `revision ${run.revision} of pipeline ${run.pipeline} cannot be found`);
+}
+
 /** A pass over a run that is over and to be deleted does that, and nothing else. */
 async function leave(deps: PassDeps, run: RunRecord, { command }: PassInput): Promise<PassOutcome> {
   if (command) return { kind: 'done', run, command: 'already', unanswered: 0 };
@@ -184,18 +195,9 @@ async function readWhileStoring(
 ) {
   const storing = storeTold(storeResult, completions);
   try {
-    return await readRun(deps, runId);
+    return await lookAtRun(deps, runId);
   } finally {
     await storing;
-  }
-}
-
-async function readRun(deps: PassDeps, runId: string) {
-  try {
-    return await deps.runs.readRun(runId);
-  } catch (error) {
-    if (error instanceof DamagedRunError || error instanceof NewerRunError) return error;
-    throw error;
   }
 }
 
