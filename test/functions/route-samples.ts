@@ -25,6 +25,7 @@ const BODIES: Readonly<Record<string, Json>> = {
   putEngine: { stateMachineArn: 'arn:aws:states:eu-central-1:111122223333:stateMachine:millrace-there' },
   putPool: { slots: 3 },
   markNode: { state: 'SKIPPED' },
+  rerun: { from: 'failed', revision: 'original' },
   answerNode: { approve: true },
   reportProgress: { token: 'none', progress: 0.5 },
 };

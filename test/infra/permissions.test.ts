@@ -58,7 +58,10 @@ describe('the roles', () => {
   });
 
   it.each([
-    ['FunctionsapiRole', [...TABLE, 'events:PutEvents', ...LOGS, 'logs:FilterLogEvents', 'sqs:SendMessage', ...RUN, ...USE_PAYLOADS]],
+    [
+      'FunctionsapiRole',
+      [...TABLE, 'events:PutEvents', ...LOGS, 'logs:FilterLogEvents', 'sqs:SendMessage', ...RUN, ...USE_PAYLOADS],
+    ],
     [
       'FunctionsschedulerRole',
       [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage', ...RUN, ...USE_PAYLOADS],
