@@ -199,7 +199,7 @@ export interface RunLimit {
 export interface RunTrigger {
   readonly type: 'api' | 'schedule' | 'event' | 'rerun' | 'backfill' | 'pipeline';
   readonly by?: string;
-  /** The run that it comes from: the parent of a child, the first run of a re-run. */
+  /** The run that it comes from: the parent of a child, the first run of a re-run, the run whose end or node an event told of. */
   readonly runId?: string;
   /** The instant of a schedule that it stands for, and the one before it (ISO 8601). */
   readonly instant?: string;
