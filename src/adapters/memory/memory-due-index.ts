@@ -42,14 +42,15 @@ export class DueMap<Value extends Stored> extends Map<string, Value> {
     super.clear();
   }
 
-  /** What is due at a time, soonest first. */
-  dueBy(now: number): { readonly id: string; readonly dueAt: number }[] {
-    const due: { readonly id: string; readonly dueAt: number }[] = [];
-    for (const dueAt of this.times) {
-      if (dueAt > now) break;
-      for (const id of this.byTime.get(dueAt) ?? []) due.push({ id, dueAt });
-    }
-    return due;
+  /** The due times up to a time, soonest first. */
+  dueTimes(now: number): readonly number[] {
+    const later = this.times.findIndex((dueAt) => dueAt > now);
+    return later === -1 ? [...this.times] : this.times.slice(0, later);
+  }
+
+  /** What has just this due time. */
+  idsAt(dueAt: number): readonly string[] {
+    return [...(this.byTime.get(dueAt) ?? [])];
   }
 
   private note(id: string, dueAt: number | undefined): void {
@@ -85,16 +86,22 @@ export class DueMap<Value extends Stored> extends Map<string, Value> {
 
 /** The due index over memory stores, soonest first: the twin of the table's. A kind without a store has nothing due. */
 export function createMemoryDueIndex(
-  stores: Readonly<Partial<Record<DueThing['kind'], Pick<DueMap<Stored>, 'dueBy'>>>>,
+  stores: Readonly<Partial<Record<DueThing['kind'], Pick<DueMap<Stored>, 'dueTimes' | 'idsAt'>>>>,
 ): DueIndex {
   const kinds = ['run', 'limit', 'pipeline'] as const;
   return {
     async *due(now) {
-      const due = kinds.flatMap((kind) => stores[kind]?.dueBy(now).map((thing) => ({ kind, ...thing })) ?? []);
-      due.sort((a, b) => a.dueAt - b.dueAt);
-      for (let at = 0; at < due.length; at += DUE_PAGE) {
-        yield due.slice(at, at + DUE_PAGE).map(({ kind, id }) => ({ kind, id }));
+      const times = new Set(kinds.flatMap((kind) => stores[kind]?.dueTimes(now) ?? []));
+      let page: DueThing[] = [];
+      for (const dueAt of [...times].sort((a, b) => a - b)) {
+        for (const thing of kinds.flatMap((kind) => stores[kind]?.idsAt(dueAt).map((id) => ({ kind, id })) ?? [])) {
+          page.push(thing);
+          if (page.length < DUE_PAGE) continue;
+          yield page;
+          page = [];
+        }
       }
+      if (page.length > 0) yield page;
     },
   };
 }
