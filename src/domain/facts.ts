@@ -146,6 +146,8 @@ export interface LimitTold {
 /** Everything a step decides from, beside the run itself. */
 export interface Facts {
   readonly command?: UserCommand;
+  /** What is wrong with the run itself, so that it can only be ended. */
+  readonly fault?: ErrorInfo;
   readonly results?: readonly AttemptResult[];
   readonly observations?: readonly Observation[];
   readonly answers?: readonly StartAnswer[];

@@ -251,14 +251,6 @@ export function grantSlot(limit: LimitRecord, row: WaitingRun): LimitRecord {
   return { ...limit, holders: sorted(holders), lastServed: pipeline };
 }
 
-/** What a limit granted a run so far; nothing where it does not know the run. */
-export function grantedTo(
-  limit: LimitRecord,
-  run: { readonly run: string; readonly nonce: string },
-): number | undefined {
-  return limit.holders.find((holder) => keyOf(holder) === keyOf(run))?.granted;
-}
-
 /** Forgets a run that is gone for good: nothing of it can start any more. */
 export function dropHolder(limit: LimitRecord, run: { readonly run: string; readonly nonce: string }): LimitRecord {
   return { ...limit, holders: limit.holders.filter((holder) => keyOf(holder) !== keyOf(run)) };

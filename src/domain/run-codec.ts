@@ -91,7 +91,7 @@ const packedRun = z.strictObject({
   X: packedDeletion.optional(),
   o: z
     .strictObject({
-      kind: z.enum(['user', 'timeout', 'failFast', 'overlap']),
+      kind: z.enum(['user', 'timeout', 'failFast', 'overlap', 'fault']),
       at: time,
       by: z.string().optional(),
     })

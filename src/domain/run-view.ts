@@ -174,6 +174,7 @@ function stoppingMessage(scope: RunScope): string {
     failFast: 'Stopped because a node failed and the pipeline fails fast',
     timeout: 'Stopped because its time was over',
     overlap: 'Left out because another run is active',
+    fault: 'Ended because its record cannot be carried on',
   }[run.stop?.kind ?? 'user'];
   const ending = run.flights.filter(({ ending }) => ending).length;
   const cleanup = openCleanupNodes(scope);

@@ -218,9 +218,9 @@ export interface ParentAttempt {
   readonly attempt: number;
 }
 
-/** An order to end a run early: by a user, its own deadline, `failFast`, or another active run. The first one stands. */
+/** An order to end a run early: by a user, its own deadline, `failFast`, another active run, or a fault of its record. The first one stands. */
 export interface StopOrder {
-  readonly kind: 'user' | 'timeout' | 'failFast' | 'overlap';
+  readonly kind: 'user' | 'timeout' | 'failFast' | 'overlap' | 'fault';
   readonly at: number;
   readonly by?: string;
 }

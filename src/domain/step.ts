@@ -82,6 +82,7 @@ const END_REASONS: Record<StopOrder['kind'], EndReason> = {
   failFast: 'FailFast',
   timeout: 'RunTimedOut',
   overlap: 'Stopped',
+  fault: 'Stopped',
 };
 
 /**
@@ -99,7 +100,7 @@ export function step(
   let output: Json | undefined;
   applyDeletion(draft);
   if (!isRunOver(run.state)) {
-    if (run.state === 'QUEUED' && facts.command?.kind !== 'stop' && !draft.deleted) begin(draft);
+    if (run.state === 'QUEUED' && facts.command?.kind !== 'stop' && !draft.deleted && !facts.fault) begin(draft);
     for (const result of facts.results ?? []) applyResult(draft, result);
     for (const observation of facts.observations ?? []) applyObservation(draft, observation);
     for (const answer of facts.answers ?? []) applyAnswer(draft, answer);
@@ -179,6 +180,9 @@ function orderStop(draft: Draft): void {
   const by = command?.kind === 'stop' ? command.by : draft.deleted?.by;
   if (command?.kind === 'stop' || draft.deleted) {
     draft.stop = { kind: 'user', at: draft.now, ...(by !== undefined && { by }) };
+  } else if (draft.facts.fault) {
+    draft.stop = { kind: 'fault', at: draft.now };
+    draft.error = draft.facts.fault;
   } else if (deadline !== undefined && draft.now >= deadline) draft.stop = { kind: 'timeout', at: draft.now };
 }
 
@@ -232,6 +236,8 @@ function finish(draft: Draft): Json | undefined {
   if (isRunOver(draft.state) || !isSettled(draft)) return undefined;
   if (draft.stop?.kind === 'timeout') {
     decideRun(draft, 'TIMED_OUT', 'TimedOut');
+  } else if (draft.stop?.kind === 'fault') {
+    decideRun(draft, 'FAILED', 'InternalError');
   } else if (draft.pipeline.nodes.some((node) => isBadForRun(draft, node))) {
     decideRun(draft, 'FAILED', 'NodeFailed');
   } else if (draft.stop) {

@@ -1,15 +1,22 @@
 /** Works through a batch of the inbox: one pass a run, limit or pipeline, however many messages speak of it. */
 import pMap from 'p-map';
+import * as z from 'zod';
 import type { AttemptKey } from '#domain/execution-name.ts';
 import type { DueThing } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import type { Completion } from './gather.ts';
+import { isGivenUp } from './given-up.ts';
 import { type InboxMessage, parseInboxMessage } from './inbox-message.ts';
+import { lookAtRun } from './look-at-run.ts';
 import { runPass } from './pass.ts';
 import { workThing } from './work-thing.ts';
 
 /** Passes of one invocation at the same time. */
 const PARALLEL_PASSES = 10;
+
+/** Errors that no service answers with. */
+const OWN_FAULTS = [TypeError, RangeError, ReferenceError, SyntaxError, z.ZodError];
+const MAX_FAULT_LENGTH = 300;
 
 /** A message as the queue hands it over. */
 export interface QueuedMessage {
@@ -122,7 +129,21 @@ async function workRun(deps: PassDeps, run: string, work: Work, trouble: BatchTr
     }
   } catch (error) {
     trouble(`the pass over run ${run} failed`, error);
+    await endIfGivenUp(deps, run, error, trouble);
     return work.messageIds;
+  }
+}
+
+/** A run over which every pass throws by a fault of our own is ended in the end; an outage of a service is none. */
+async function endIfGivenUp(deps: PassDeps, id: string, error: unknown, trouble: BatchTrouble): Promise<void> {
+  if (!OWN_FAULTS.some((kind) => error instanceof kind)) return;
+  try {
+    const run = await lookAtRun(deps, id);
+    if (!run || run instanceof Error || !isGivenUp(deps, run)) return;
+    const message = `no pass could carry it on: ${String(error).slice(0, MAX_FAULT_LENGTH)}`;
+    await runPass(deps, id, { fault: { name: 'Millrace.InternalError', message } });
+  } catch (again) {
+    trouble(`run ${id} could not be ended`, again);
   }
 }
 

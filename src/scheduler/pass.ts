@@ -16,7 +16,7 @@ import type { Evaluation, Facts, UserCommand } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
 import { canonicalJson } from '#domain/json.ts';
 import { DamagedPipelineError } from '#domain/pipeline-head-codec.ts';
-import { isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
+import { type ErrorInfo, isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce, toHeader } from './announce.ts';
@@ -25,6 +25,7 @@ import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
 import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
+import { isGivenUp } from './given-up.ts';
 import { rememberEnds } from './known-ends.ts';
 import { lookAtRun } from './look-at-run.ts';
 import { storeList } from './map-lists.ts';
@@ -32,6 +33,7 @@ import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
 import { limitsToRead, readLimitFacts, tellLimits } from './run-limits.ts';
+import { standInFor } from './stand-in.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
 /** Readings of one pass before it leaves the run to the next message. */
@@ -54,6 +56,8 @@ export interface PassInput {
   readonly command?: UserCommand;
   /** Whether to look at all attempts that are due for one. @default where nothing else brings the pass */
   readonly isRung?: boolean;
+  /** What makes it impossible to carry the run on: it is ended. */
+  readonly fault?: ErrorInfo;
   /** Limits to read though the run is not known to wait for them. */
   readonly limits?: readonly string[];
 }
@@ -127,8 +131,11 @@ async function onePass(
   if (run instanceof NewerRunError) return { kind: 'newer', error: run };
   if (run.deleted && input.command && input.command.kind !== 'delete') return { kind: 'missing' };
   if (isLeaving(run)) return leave(deps, run, input);
-  const pipeline = await loadRevision(deps, run);
-  if (pipeline instanceof DamagedRunError) return { kind: 'damaged', error: pipeline };
+  const loaded = await loadRevision(deps, run);
+  const isLost = loaded instanceof DamagedRunError;
+  if (isLost && !isEnding(run, input) && !isGivenUp(deps, run)) return { kind: 'damaged', error: loaded };
+  const pipeline = isLost || input.fault ? standInFor(run) : loaded;
+  const fault = input.fault ?? (isLost ? { name: 'Millrace.InternalError', message: loaded.message } : undefined);
   const reading: Reading = { pipeline, run, readAt, storeResult };
   const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
@@ -148,6 +155,7 @@ async function onePass(
     answers: gathered.answers,
     heartbeats: gathered.heartbeats,
     ...(command && { command }),
+    ...(fault && { fault }),
     ...(isOverdue && { announced: true }),
   };
   const reached = await advance(deps, reading, facts, progress);
@@ -156,6 +164,11 @@ async function onePass(
   const answer = input.command && answerTo(input.command, outcome);
   const unanswered = gathered.unanswered + tally.unfolded;
   return { kind: 'done', run: reached, unanswered, ...(answer && { command: answer }) };
+}
+
+/** Whether a run is being ended, or is to be, for which its revision is not needed. */
+function isEnding(run: RunRecord, { command }: PassInput): boolean {
+  return run.stop !== undefined || isRunOver(run.state) || command?.kind === 'stop' || command?.kind === 'delete';
 }
 
 /** The revision of a run: without it, or where it cannot be read, the run is damaged. */

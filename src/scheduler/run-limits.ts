@@ -2,7 +2,7 @@
 import pMap from 'p-map';
 import type { LimitFact, LimitTold } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
-import { engineStatus, freeSlots, type LimitRecord, limitName, parseLimitName } from '#domain/limit.ts';
+import { engineStatus, freeSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
 import type { RunLimit, RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitReport, owesLimit, owesRow, waitingRow } from '#domain/run-limits.ts';
 import type { PassDeps } from './deps.ts';
@@ -123,9 +123,4 @@ async function bringRowUpToDate(deps: PassDeps, run: RunRecord, entry: RunLimit)
   if (!row) return {};
   await deps.limits.putWaiting(row);
   return { row: { wants: row.wants, priority: row.priority, since: row.since } };
-}
-
-/** The limit of an engine, by the engine's name. */
-export function engineLimit(engine: string): string {
-  return limitName('engine', engine);
 }
