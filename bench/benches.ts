@@ -8,10 +8,12 @@ import { fan200 } from './fan-200.ts';
 import { idle } from './idle.ts';
 import { layersAlone } from './layers-alone.ts';
 import { burstLimited, chain50Limited, fan200Limited } from './limited.ts';
+import { longNodes } from './long-nodes.ts';
 import { mapAlone } from './map-alone.ts';
 import { memory } from './memory.ts';
 import { startTime } from './start-time.ts';
 import { stepAlone } from './step.ts';
+import { tick } from './tick.ts';
 import { waiting } from './waiting.ts';
 
 /** All benches, in the order in which they run. */
@@ -30,6 +32,8 @@ export const benches: readonly Bench[] = [
   mapAlone,
   layersAlone,
   aggregateSize,
+  tick,
+  longNodes,
   waiting,
   fairness,
 ];

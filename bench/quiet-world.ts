@@ -40,6 +40,8 @@ export interface Play {
   readonly evaluator: Evaluator;
   /** The output of an execution, as JSON text. @default `{}` */
   readonly outputOf?: (input: { readonly node: string; readonly item?: number | undefined }) => string;
+  /** What an execution takes, at least and at most (ms). @default half a second to one and a half */
+  readonly executionMs?: readonly [least: number, most: number];
   /** Also measure what is written, which takes time itself. @default false */
   readonly isMeasured?: boolean;
 }
@@ -215,11 +217,11 @@ export class QuietWorld {
     };
   }
 
-  private onExecution(execution: MemoryExecution, { outputOf = () => '{}' }: Play): void {
+  private onExecution(execution: MemoryExecution, { outputOf = () => '{}', executionMs = EXECUTION_MS }: Play): void {
     const { name, status, output, startedAt, endedAt } = execution;
     if (status === 'RUNNING') {
       const { millrace } = JSON.parse(execution.input) as { millrace: { node: string; item?: number } };
-      this.schedule(this.draw(EXECUTION_MS), () => this.end(name, outputOf(millrace)));
+      this.schedule(this.draw(executionMs), () => this.end(name, outputOf(millrace)));
     } else {
       this.send({ kind: 'execution', name, status, output, startDate: startedAt, stopDate: endedAt }, EVENT_DELAY_MS);
     }
