@@ -5,7 +5,7 @@ import { isTerminal, statusOf } from '#domain/node-status.ts';
 import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { PackedRun } from '#domain/run-codec.ts';
 import { require } from './invariant-error.ts';
-import { checkLimits, waitsForLimits } from './limit-invariants.ts';
+import { checkKept, checkLimits, waitsForLimits } from './limit-invariants.ts';
 import { checkReasons } from './reason-invariants.ts';
 import type { World } from './world.ts';
 
@@ -83,6 +83,7 @@ function checkCommitted(world: World, id: string): void {
   checkDue(world, run);
   if (seen.run) checkChange(world, seen.run, run);
   checkReasons(world, run);
+  checkKept(world, run);
   note(world, seen, run);
   seen.text = text;
   seen.run = run;

@@ -76,6 +76,17 @@ function checkUse(world: World, { record, runs }: SeenLimit, run: RunRecord): vo
   require(world, used <= held, () => `run ${run.id} uses ${used} slots of ${record.name}, it holds ${held}`);
 }
 
+/** What a run has of a limit is in use, or kept for something that waits; the rest it gave back. */
+export function checkKept(world: World, run: RunRecord): void {
+  const waits = run.dueAt !== undefined || run.limits?.some(({ waiting }) => waiting);
+  for (const { limit, taken, returned, held } of run.limits ?? []) {
+    const used = inUse(world, run, limit);
+    const kept = taken - returned;
+    require(world, kept <= used + held, () => `run ${run.id} keeps ${kept} slots of ${limit}, it uses ${used}`);
+    require(world, held === 0 || waits === true, () => `run ${run.id} keeps ${held} slots of ${limit} for nothing`);
+  }
+}
+
 /** Whatever the books say, no more executions are under way than the engine ever had slots. */
 function checkExecutions(world: World, { record, most }: SeenLimit): void {
   const arn = machineArn(parseLimitName(record.name).name);
@@ -98,16 +109,16 @@ export function waitsForLimits(world: World, run: RunRecord): boolean {
 
 /**
  * At the end: no slot is held, and nothing waits. A row that a pass put which had slept may be left, of a run that is
- * over: the limit takes it away as it comes upon it, and none goes on looking for that.
+ * over: the limit takes it away as it comes upon it, and none goes on looking for that. A death leaves none.
  */
 export function checkLimitsFinally(world: World): void {
   for (const limit of limitsOf(world)) {
     require(world, heldSlots(limit) === 0, () => `${limit.name} has ${heldSlots(limit)} slots out at the end`);
     require(world, limit.dueAt === undefined, () => `${limit.name} is still due at the end`);
   }
-  if (world.faults.choose || (world.faults.at?.size ?? 0) > 0) return;
+  const maySleep = [...(world.faults.at?.values() ?? [])].some(({ kind }) => kind === 'freeze');
+  if (world.faults.choose || maySleep) return;
   for (const [limit, rows] of world.limits.waiting) {
-    const left = [...rows.values()].filter(({ run }) => isRunOver(world.runs.latest(run).state));
-    require(world, left.length === 0, () => `${left.length} rows of runs that are over wait for ${limit}`);
+    require(world, rows.size === 0, () => `${rows.size} rows of runs that are over wait for ${limit}`);
   }
 }

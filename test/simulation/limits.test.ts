@@ -1,7 +1,7 @@
 /** Engines with a limit, pools, and limits of active runs: slots are never used twice, and never lost. */
 import { describe, expect, it } from 'vitest';
 import type { NodeDefinition, PipelineDefinition } from '#domain/definition.ts';
-import { deleteRun } from '#scheduler/ask-run.ts';
+import { deleteRun, markNode } from '#scheduler/ask-run.ts';
 import { chooser } from './chooser.ts';
 import { type OperationFault, toText } from './faults.ts';
 import type { Scenario, Script } from './scenario.ts';
@@ -312,6 +312,37 @@ describe('a run that waits', () => {
     const passes = (world: World) => world.trace.operations.filter((one) => one.includes('runs.readRun')).length;
     expect(long.ticks - short.ticks).toBe(20);
     expect(passes(long)).toBe(passes(short));
+  });
+});
+
+describe('nodes that are marked by hand', () => {
+  const mark = (atMs: number, id: string): UserAct => ({
+    kind: 'ask',
+    atMs,
+    ask: async (deps, run) => (await markNode(deps, run, { node: id, state: 'SUCCEEDED', by: 'ada' })).kind !== 'busy',
+  });
+  const scenario: Scenario = {
+    name: 'marked',
+    definition: pipeline('marked', [
+      node('runs', { priority: 1 }),
+      node('waits'),
+      node('after', { dependsOn: ['waits'] }),
+    ]),
+    script: () => ok(30_000),
+    slots: [[`engine/${FULL}`, 1]],
+    users: [...starts('marked', 1, 1_000), [mark(5_000, 'waits'), mark(8_000, 'runs')]],
+  };
+
+  it('give back what they hold and leave the line, after a death or a long sleep at every await', {
+    timeout: 240_000,
+  }, async () => {
+    const length = (await play(scenario)).trace.operations.length;
+    for (let at = 0; at < length + 5; at++) {
+      for (const fault of BREAKS) {
+        const world = await play(scenario, { at: new Map([[at, fault]]) });
+        expect(states(world), `${toText(fault)} ${at}`).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+      }
+    }
   });
 });
 
