@@ -71,15 +71,19 @@ export function createReporting<const Name extends string>(
   };
 }
 
-/** Makes the ports over AWS. */
-export function createPorts(environment: Environment, { functionName }: Reporting<CallingFunction>): AwsPorts {
+/** Makes the ports over AWS. A function that makes no call that is counted needs no allowance. */
+export function createPorts(
+  environment: Environment,
+  { functionName }: Reporting<CallingFunction | 'registrar'>,
+): AwsPorts {
   return createAwsPorts({
     table: environment.MILLRACE_TABLE,
     bus: environment.MILLRACE_BUS,
     inboxUrl: environment.MILLRACE_INBOX_URL,
     payloadBucket: environment.MILLRACE_PAYLOAD_BUCKET,
     clients: createAwsClients(),
-    ...(environment.MILLRACE_QUOTAS === 'account' && { allowance: allowanceOf(functionName, environment.AWS_REGION) }),
+    ...(environment.MILLRACE_QUOTAS === 'account' &&
+      functionName !== 'registrar' && { allowance: allowanceOf(functionName, environment.AWS_REGION) }),
   });
 }
 

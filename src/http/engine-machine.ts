@@ -4,6 +4,9 @@ import { isSamePlace, parseStateMachineArn, runStatements, type StateMachineName
 import { ApiProblem } from './problem.ts';
 import type { ApiDeps } from './route.ts';
 
+/** What is known of state machines. */
+export type MachineCheckDeps = Pick<ApiDeps, 'engines' | 'executions' | 'installation'>;
+
 /** State machines whose names begin so may be run by every installation of the account. */
 const GRANTED_PREFIX = 'millrace-';
 
@@ -11,7 +14,7 @@ const GRANTED_PREFIX = 'millrace-';
  * Checks a state machine.
  * @throws ApiProblem INVALID_REQUEST, STATE_MACHINE_NOT_FOUND, STATE_MACHINE_DENIED, THROTTLED
  */
-export async function checkMachine(deps: ApiDeps, arn: string): Promise<void> {
+export async function checkMachine(deps: MachineCheckDeps, arn: string): Promise<void> {
   const machine = parseStateMachineArn(arn) as StateMachineName;
   const own = parseStateMachineArn(deps.engines.get('lambda')?.stateMachineArn ?? '');
   if (own && !isSamePlace(machine, own)) {
@@ -41,7 +44,7 @@ function refused(arn: string, message: string, allowed: string): ApiProblem {
   return new ApiProblem('INVALID_REQUEST', `stateMachineArn: ${message}.`, { errors });
 }
 
-function deniedDetail({ installation }: ApiDeps, machine: StateMachineName): string {
+function deniedDetail({ installation }: MachineCheckDeps, machine: StateMachineName): string {
   const statements = JSON.stringify(runStatements(machine, installation));
   return (
     `This installation may not run the state machine ${machine.name}. Deploy it with \`-c stateMachines=${machine.name}\`, ` +

@@ -1,26 +1,20 @@
 /** Engines: registered, drained, removed, listed, and what their owners report. */
 import * as z from 'zod';
-import { ErrorList } from '#domain/definition-errors.ts';
 import { NAME_PATTERN } from '#domain/definition-schema.ts';
-import { checkJsonSchema } from '#domain/input-schema.ts';
-import type { JsonObject } from '#domain/json.ts';
 import { type LimitRecord, limitName } from '#domain/limit.ts';
 import { drainEngine, type EngineOutcome, putEngine, removeEngine, reportHeartbeat } from '#scheduler/engines.ts';
 import { type ApiResponse, jsonResponse } from './api-message.ts';
-import { checkMachine } from './engine-machine.ts';
+import { checkEngineName, checkRegistration, refuseBuiltIn } from './engine-registration.ts';
 import { engineLineSchema, engineRequestSchema, engineSchema } from './engine-schemas.ts';
 import { viewBuiltIn, viewEngine, viewEngineLine } from './engine-view.ts';
 import { emptyRequestSchema, pageSchema } from './field-schemas.ts';
-import { checkName, listNamed } from './named-limits.ts';
+import { listNamed } from './named-limits.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { ApiProblem, LIMIT_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type Route } from './route.ts';
 import { readSlots } from './slot-reading.ts';
-
-/** Names that no engine can be registered under. */
-const RESERVED_NAMES: ReadonlySet<string> = new Set(['lambda', 'pipeline', 'pass', 'approval', 'http']);
 
 /** `PUT /v1/engines/{name}` */
 export const putEngineRoute = defineRoute({
@@ -44,28 +38,12 @@ export const putEngineRoute = defineRoute({
   ],
   async handle({ deps, request, pathPart }) {
     const name = pathPart('name');
-    refuseBuiltIn(deps, name);
-    checkName(name);
-    const { labels, paramsSchema, ...rest } = readJsonBody(request, engineRequestSchema);
-    if (paramsSchema) checkParamsSchema(paramsSchema as JsonObject);
-    await checkMachine(deps, rest.stateMachineArn);
-    const registration = {
-      ...rest,
-      labels: Object.entries(labels ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)),
-      ...(paramsSchema && { paramsSchema: paramsSchema as JsonObject }),
-    };
+    checkEngineName(deps, name);
+    const registration = await checkRegistration(deps, readJsonBody(request, engineRequestSchema));
     const outcome = await putEngine(deps, name, registration);
     return engineResponse(deps, name, outcome, outcome.kind === 'created' ? 201 : 200);
   },
 });
-
-function checkParamsSchema(schema: JsonObject): void {
-  const list = new ErrorList();
-  checkJsonSchema(schema, ['paramsSchema'], 'the schema of the params', list);
-  const errors = list.list();
-  const [first] = errors;
-  if (first) throw new ApiProblem('INVALID_REQUEST', `${first.path}: ${first.message}`, { errors });
-}
 
 /** `DELETE /v1/engines/{name}` */
 export const removeEngineRoute = defineRoute({
@@ -168,11 +146,6 @@ export const listEnginesRoute = defineRoute({
     return jsonResponse(200, { items, ...(last !== undefined && { nextCursor: toCursor(listed, last) }) });
   },
 });
-
-function refuseBuiltIn(deps: ApiDeps, name: string): void {
-  if (!RESERVED_NAMES.has(name) && !deps.engines.has(name)) return;
-  throw new ApiProblem('BUILT_IN_ENGINE', `The engine ${JSON.stringify(name)} is built in; it cannot be changed.`);
-}
 
 function notDone(name: string, kind: 'missing' | 'busy'): ApiProblem {
   if (kind === 'missing') return new ApiProblem('ENGINE_NOT_FOUND', `There is no engine ${JSON.stringify(name)}.`);

@@ -24,21 +24,30 @@ const MAX_TRIES = 10;
 
 type EngineDeps = Pick<PassDeps, 'limits' | 'bus' | 'inbox' | 'clock'>;
 
-/** What became of a command. `missing`: there is no such engine. `busy`: others kept changing it. */
+/** What became of a command. `missing`: there is no such engine, or it is not to be changed. `busy`: others kept changing it. */
 export type EngineOutcome =
   | { readonly kind: EngineChange['kind']; readonly limit: LimitRecord; readonly engine: EngineState }
   | { readonly kind: 'missing' | 'busy' };
 
+/** Whether a command may change what it finds: the engine, or nothing where there is none. */
+export type EngineGuard = (engine: EngineState | undefined) => boolean;
+
+const anything: EngineGuard = () => true;
+
 /**
  * Registers an engine, or changes the one that is there. Whoever repeats it does no harm.
+ * @param mayChange looked at in the commit itself; what it does not let through is `missing`
  * @throws whatever a port throws; it may then be repeated
  */
 export async function putEngine(
   deps: EngineDeps,
   name: string,
   registration: EngineRegistration,
+  mayChange: EngineGuard = anything,
 ): Promise<EngineOutcome> {
-  const changed = await change(deps, name, (before, now) => registerEngine(before, name, registration, now));
+  const changed = await change(deps, name, (before, now) =>
+    mayChange(before?.engine) ? registerEngine(before, name, registration, now) : undefined,
+  );
   return toOutcome(await repeated(deps, changed));
 }
 
@@ -52,15 +61,18 @@ export async function reportHeartbeat(deps: EngineDeps, name: string): Promise<E
   return toOutcome(await changeEngine(deps, name, reportEngine));
 }
 
-/** Takes an engine away; what runs on it finishes, and what waits for it goes on waiting. */
+/**
+ * Takes an engine away; what runs on it finishes, and what waits for it goes on waiting.
+ * @param mayRemove looked at in the commit itself; what it does not let through is `missing`
+ */
 export async function removeEngine(
   deps: EngineDeps,
   name: string,
+  mayRemove: EngineGuard = anything,
 ): Promise<{ readonly kind: 'removed' | 'missing' | 'busy' }> {
-  const changed = await changeEngine(deps, name, (limit, _engine, now) => ({
-    kind: 'changed',
-    limit: unregisterEngine(limit, now),
-  }));
+  const changed = await changeEngine(deps, name, (limit, engine, now) =>
+    mayRemove(engine) ? { kind: 'changed', limit: unregisterEngine(limit, now) } : undefined,
+  );
   return typeof changed === 'string' ? { kind: changed } : { kind: 'removed' };
 }
 
@@ -111,7 +123,7 @@ type Changed = EngineChange | 'missing' | 'busy';
 function changeEngine(
   deps: EngineDeps,
   name: string,
-  rule: (limit: LimitRecord, engine: EngineState, now: number) => EngineChange,
+  rule: (limit: LimitRecord, engine: EngineState, now: number) => EngineChange | undefined,
 ): Promise<Changed> {
   return change(deps, name, (before, now) => (before?.engine ? rule(before, before.engine, now) : undefined));
 }
