@@ -34,17 +34,34 @@ interface SeenLimit {
   readonly runs: Map<string, unknown>;
 }
 
-const seenOf = new WeakMap<World, Map<string, SeenLimit>>();
+/** What was seen of the limits of a world: the limits, and the most that the rows of each run ever asked for. */
+interface Seen {
+  readonly limits: Map<string, SeenLimit>;
+  readonly wants: Map<string, number>;
+}
+
+const seenOf = new WeakMap<World, Seen>();
+
+/** What one row tells is kept: it may be gone by the time that it is granted something. */
+function noteWants(world: World, { wants: known }: Seen): void {
+  for (const rows of world.limits.waiting.values()) {
+    for (const { limit, run, wants } of rows.values()) {
+      const key = `${limit} ${run}`;
+      known.set(key, Math.max(wants, known.get(key) ?? 0));
+    }
+  }
+}
 
 /** After every operation: nothing runs without a slot, and no more slots are out than there may be. */
 export function checkLimits(world: World): void {
-  const seen = seenOf.get(world) ?? new Map<string, SeenLimit>();
+  const seen = seenOf.get(world) ?? { limits: new Map(), wants: new Map() };
   seenOf.set(world, seen);
+  noteWants(world, seen);
   for (const [name, packed] of world.limits.stored) {
-    let known = seen.get(name);
+    let known = seen.limits.get(name);
     if (known?.packed !== packed) {
-      known = look(world, known, packed);
-      seen.set(name, known);
+      known = look(world, seen, packed);
+      seen.limits.set(name, known);
     }
     if (!known.isStrict) continue;
     for (const run of world.runs.all()) checkUse(world, known, run);
@@ -53,11 +70,16 @@ export function checkLimits(world: World): void {
 }
 
 /** Looks at a limit that changed: what is granted, is granted of slots that are in force right then. */
-function look(world: World, before: SeenLimit | undefined, packed: PackedLimit): SeenLimit {
+function look(world: World, seen: Seen, packed: PackedLimit): SeenLimit {
   const record = unpackLimit(packed);
   const { name, slots } = record;
+  const before = seen.limits.get(name);
   const grantedBefore = new Map(before?.record.holders.map(({ run, granted }) => [run, granted]));
   const hasGranted = record.holders.some(({ run, granted }) => granted > (grantedBefore.get(run) ?? 0));
+  for (const { run, granted } of record.holders) {
+    const wants = seen.wants.get(`${name} ${run}`) ?? 0;
+    require(world, granted <= wants, () => `${name} granted ${granted} slots to run ${run}, it wants ${wants}`);
+  }
   const held = heldSlots(record);
   require(world, !hasGranted || held <= (slots ?? 0), () => `${name} granted up to ${held} of ${slots} slots`);
   const isFree = slots === undefined && (record.engine !== undefined || parseLimitName(name).kind !== 'engine');
