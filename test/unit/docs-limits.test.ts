@@ -86,6 +86,9 @@ const runs: Limits = {
   'time between two ticks': seconds(tickMs),
   'time of one pass': seconds(passMs),
   'wait for an execution that does not stop': seconds(stopGraceMs),
+  'time that a run is due and no pass can carry it on': seconds(
+    constantIn('src/scheduler/given-up.ts', 'GIVEN_UP_AFTER_MS'),
+  ),
   'days that a finished run is kept': '90',
 };
 

@@ -96,7 +96,9 @@ describe('errors of attempts', () => {
   /** Decided without a policy: no execution of an attempt can end so. */
   const undecided = [
     'ExpressionError',
+    'InvalidParams',
     'ItemsFailed',
+    'MarkedByUser',
     'QueueTimeout',
     'UpstreamFailed',
     'AbortedOutside',
