@@ -1,5 +1,6 @@
 /** What users may say about nodes: marks, and answers to approvals. */
 import * as z from 'zod';
+import { formatPath, type PathSegment } from '#domain/definition-path.ts';
 import { canonicalJson, type Json } from '#domain/json.ts';
 import { PAYLOAD_LIMITS } from '#domain/payload-ref.ts';
 import { MARK_STATES } from '#domain/run.ts';
@@ -36,14 +37,33 @@ export const answerRequestSchema = z
  * Refuses an output that cannot be given.
  * @param isTaken whether what is asked takes one at all
  * @param taker what takes one, in words
+ * @param at where the request says it
  * @throws ApiProblem INVALID_REQUEST
  */
-export function checkGivenOutput(output: Json, isTaken: boolean, taker: string): void {
+export function checkGivenOutput(
+  output: Json,
+  isTaken: boolean,
+  taker: string,
+  at: readonly PathSegment[] = ['output'],
+): void {
   const bytes = Buffer.byteLength(canonicalJson(output));
   if (isTaken && bytes <= PAYLOAD_LIMITS.direct) return;
   const message = isTaken
     ? `is ${bytes} bytes long as JSON; at most ${PAYLOAD_LIMITS.direct} are taken`
     : `is only for ${taker}`;
-  const error = { path: 'output', code: isTaken ? 'TOO_LARGE' : 'INVALID_FIELD', message };
-  throw new ApiProblem('INVALID_REQUEST', `output: ${message}.`, { errors: [error] });
+  const error = { path: formatPath(at), code: isTaken ? 'TOO_LARGE' : 'INVALID_FIELD', message };
+  throw new ApiProblem('INVALID_REQUEST', `${error.path}: ${message}.`, { errors: [error] });
+}
+
+/**
+ * Refuses a mark whose output cannot be given.
+ * @param at where the request says the mark
+ * @throws ApiProblem INVALID_REQUEST
+ */
+export function checkMark(
+  { state, output }: z.output<typeof markRequestSchema>,
+  at: readonly PathSegment[] = [],
+): void {
+  if (output === undefined) return;
+  checkGivenOutput(output as Json, state === 'SUCCEEDED', 'a node that is marked SUCCEEDED', [...at, 'output']);
 }

@@ -5,7 +5,7 @@ import { canonicalJson, type Json } from '#domain/json.ts';
 import { MARKED_ATTEMPT, type RunRecord } from '#domain/run.ts';
 import { deleteRun, markNode } from '#scheduler/ask-run.ts';
 import { jsonResponse } from './api-message.ts';
-import { checkGivenOutput, markRequestSchema } from './asked-schemas.ts';
+import { checkMark, markRequestSchema } from './asked-schemas.ts';
 import { COMMAND_PROBLEMS, commandedRun } from './command-outcome.ts';
 import { fromNodePath } from './node-path.ts';
 import { nodeSchema } from './node-schemas.ts';
@@ -28,9 +28,9 @@ export const markNodeRoute = defineRoute({
   problems: [...BODY_PROBLEMS, ...COMMAND_PROBLEMS, 'NODE_NOT_FOUND', 'NODE_FINISHED', 'RUN_STOPPING'],
   async handle({ deps, request, pathPart }) {
     const runId = pathPart('runId');
-    const { state, output, note } = readJsonBody(request, markRequestSchema);
-    if (output !== undefined)
-      checkGivenOutput(output as Json, state === 'SUCCEEDED', 'a node that is marked SUCCEEDED');
+    const mark = readJsonBody(request, markRequestSchema);
+    checkMark(mark);
+    const { state, output, note } = mark;
     if (!isRunId(runId)) throw runNotFound(runId);
     const command: Omit<MarkCommand, 'kind'> = {
       node: fromNodePath(pathPart('node')) ?? '',

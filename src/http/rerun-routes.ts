@@ -2,6 +2,7 @@
 import { isRunId } from '#domain/execution-name.ts';
 import type { Json } from '#domain/json.ts';
 import { rerunRun } from '#scheduler/rerun-run.ts';
+import { checkMark } from './asked-schemas.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { defineRoute } from './route.ts';
 import { runNotFound } from './run-reading.ts';
@@ -37,6 +38,7 @@ export const rerunRoute = defineRoute({
     if (!isRunId(runId)) throw runNotFound(runId);
     const body = readJsonBody(request, rerunRequestSchema);
     const { from, revision, input, mark = {} } = body;
+    for (const [id, one] of Object.entries(mark)) checkMark(one, ['mark', id]);
     const key = request.headers.get('idempotency-key');
     const marks = Object.entries(mark).map(
       ([id, { output, ...rest }]) => [id, { ...rest, output: output as Json }] as const,

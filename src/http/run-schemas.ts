@@ -1,12 +1,10 @@
 /** Runs, as the API shows them, and what starts and stops them. */
 import * as z from 'zod';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
-import { MARK_STATES } from '#domain/run.ts';
+import { markRequestSchema } from './asked-schemas.ts';
 import { instant, json, message, nodeState, progress, reason, runState } from './field-schemas.ts';
 
 const MAX_TAGS = 50;
-/** Characters of what somebody may say about a mark. */
-const MAX_NOTE = 1000;
 
 const nodeIds = z.array(z.string()).max(DEFINITION_LIMITS.nodes).readonly();
 
@@ -99,12 +97,6 @@ export const startRequestSchema = z
   })
   .meta({ id: 'StartRequest' });
 
-const rerunMark = z.strictObject({
-  state: z.enum(MARK_STATES),
-  output: json.optional().describe('The output of a node that is marked SUCCEEDED. Default null.'),
-  note: z.string().max(MAX_NOTE).optional(),
-});
-
 /** What starts a run again. */
 export const rerunRequestSchema = z
   .strictObject({
@@ -116,7 +108,7 @@ export const rerunRequestSchema = z
     revision: z.enum(['original', 'latest']).describe('The revision that the run had, or the newest of its pipeline.'),
     input: json.optional().describe('Default: the input that the run had.'),
     mark: z
-      .record(z.string(), rerunMark)
+      .record(z.string(), markRequestSchema)
       .refine(
         (marks) => Object.keys(marks).length <= DEFINITION_LIMITS.nodes,
         'has more nodes than a pipeline may have',

@@ -1,5 +1,6 @@
 /** Bad bodies, on every route that takes one: each is refused with a code that the route documents, and nothing is stored. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '#domain/json.ts';
 import type { Route } from '#http/route.ts';
 import { ROUTES } from '#http/routes.ts';
 import type { Sent } from './api-client.ts';
@@ -155,6 +156,35 @@ describe('JSON that is no such request', () => {
       expect(detail.length, name).toBeLessThanOrEqual(1_001);
       expect(answer.text.length, name).toBeLessThan(2 * 1024 * 1024);
       if (name === 'fields') expect(errors.at(-1).code).toBe('MORE_ERRORS');
+    }
+    expect(await tried.readAll()).toBe(before);
+  });
+});
+
+describe('outputs that are given by hand', () => {
+  const large = 'x'.repeat(262_143);
+  const asked: Readonly<Record<string, (output: string, taken: boolean) => [body: Json, path: string]>> = {
+    markNode: (output, taken) => [{ state: taken ? 'SUCCEEDED' : 'FAILED', output }, 'output'],
+    answerNode: (output, taken) => [{ approve: taken, output }, 'output'],
+    rerun: (output, taken) => [
+      {
+        from: 'all',
+        revision: 'latest',
+        mark: { 'goes on': { state: taken ? 'SUCCEEDED' : 'SKIPPED', output } },
+      },
+      'mark["goes on"].output',
+    ],
+  };
+
+  it.each(Object.keys(asked))('%s refuses one that is too large, or that nothing takes', async (operation) => {
+    const route = ROUTES.find(({ operationId }) => operationId === operation) as Route;
+    for (const [output, taken, code] of [
+      [large, true, 'TOO_LARGE'],
+      ['', false, 'INVALID_FIELD'],
+    ] as const) {
+      const [body, path] = asked[operation]?.(output, taken) ?? [];
+      const answer = await tried.tryRoute(route, tried.at(route), { body: body as Json });
+      expect(answer.body).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ path, code }] });
     }
     expect(await tried.readAll()).toBe(before);
   });
