@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import type { DueThing } from '#ports/index.ts';
-import { type Completion, completionOf } from './gather.ts';
+import { type Completion, completionOf } from './completion.ts';
 
 /** `about`: the name of an execution, of an attempt that is to be looked at though it is not due. */
 const runRing = z.object({ kind: z.literal('ring'), run: z.string(), about: z.string().optional() });

@@ -21,10 +21,11 @@ import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
 import { type StepResult, saysNodes, step } from '#domain/step.ts';
 import { announce, toHeader } from './announce.ts';
 import { storeAskedResults } from './asked-results.ts';
+import type { Completion } from './completion.ts';
 import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
-import { type Completion, gather, PARALLEL_CALLS, type Reading, startExecutions, stopExecution } from './gather.ts';
+import { gather } from './gather.ts';
 import { isGivenUp } from './given-up.ts';
 import { rememberEnds } from './known-ends.ts';
 import { lookAtRun } from './look-at-run.ts';
@@ -32,8 +33,10 @@ import { storeList } from './map-lists.ts';
 import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
+import type { Reading } from './reading.ts';
 import { limitsToRead, readLimitFacts, tellLimits } from './run-limits.ts';
 import { standInFor } from './stand-in.ts';
+import { PARALLEL_CALLS, startExecutions, stopExecution } from './start-executions.ts';
 import { createResultStoring, type StoreResult, storeTold } from './stored-results.ts';
 
 /** Readings of one pass before it leaves the run to the next message. */

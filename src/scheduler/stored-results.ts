@@ -3,7 +3,7 @@ import { flightKey } from '#domain/draft.ts';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { RunKey, RunStore } from '#ports/index.ts';
 import { checkResult } from './check-output.ts';
-import type { Completion } from './gather.ts';
+import type { Completion } from './completion.ts';
 
 /** Stores a result and gives what is stored, from memory where this pass stored it before. */
 export type StoreResult = (nonce: string, result: AttemptResult) => Promise<AttemptResult>;

@@ -1,6 +1,6 @@
 /** Events of failed executions do not tell the error: it is asked for, once. */
 import { expect, it } from 'vitest';
-import { type Completion, completionOf } from '#scheduler/gather.ts';
+import { type Completion, completionOf } from '#scheduler/completion.ts';
 import { runPass } from '#scheduler/pass.ts';
 import { createApi } from './api-client.ts';
 

@@ -16,7 +16,7 @@ import { isRunOver } from '#domain/run.ts';
 import { EVENT_SCHEMAS } from '#http/event-schemas.ts';
 import type { ApiDeps } from '#http/route.ts';
 import type { BusEvent, DueThing } from '#ports/index.ts';
-import { completionOf } from '#scheduler/gather.ts';
+import { completionOf } from '#scheduler/completion.ts';
 import { runPass } from '#scheduler/pass.ts';
 import { workThing } from '#scheduler/work-thing.ts';
 

@@ -16,6 +16,7 @@ const DUE = 'src/domain/due.ts';
 const STARTS = 'src/domain/starts.ts';
 const PASS = 'src/scheduler/pass.ts';
 const GATHER = 'src/scheduler/gather.ts';
+const START_EXECUTIONS = 'src/scheduler/start-executions.ts';
 const MEMORY_RUNS = 'src/adapters/memory/memory-run-store.ts';
 
 /** All mutations. */
@@ -72,7 +73,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a start is not fenced',
-    file: GATHER,
+    file: START_EXECUTIONS,
     from: '      if (deps.clock.now() - reading.readAt >= deps.options.passMs) return undefined;\n',
     to: '',
   },
@@ -90,7 +91,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a start that came too late is not taken back',
-    file: GATHER,
+    file: START_EXECUTIONS,
     from: '      if (deps.clock.now() - reading.readAt >= deps.options.passMs) await takeBackLateStart(deps, reading.run, flight);\n',
     to: '',
   },
@@ -210,13 +211,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a start that is asked for again evaluates its parameters at another time',
-    file: GATHER,
+    file: START_EXECUTIONS,
     from: '    at: flight.startedAt,',
     to: '    at: deps.clock.now(),',
   },
   {
     name: 'an evaluation that was not reached counts as failed',
-    file: GATHER,
+    file: START_EXECUTIONS,
     from: 'if (!failed || flight.polls < MAX_EVALUATION_TRIES)',
     to: 'if (flight.polls < MAX_EVALUATION_TRIES && (failed || !failed))',
   },

@@ -14,7 +14,7 @@ import { MAX_PAGE_BYTES } from '#http/page-filling.ts';
 import { MAX_ERRORS_BYTES, MAX_REPEATED_TEXT } from '#http/problem-size.ts';
 import { DEFAULT_LIMIT } from '#http/query-parameters.ts';
 import { MAX_BODY_BYTES } from '#http/request-body.ts';
-import { PARALLEL_CALLS } from '#scheduler/gather.ts';
+import { PARALLEL_CALLS } from '#scheduler/start-executions.ts';
 import { MAX_FILTER_DEPTH, MAX_FILTER_LENGTH } from '../../infra/constructs/event-filter.ts';
 import { EVENT_STARTS_PER_MINUTE } from '../../infra/constructs/settings.ts';
 import { PROJECT, readPage, tableRows } from './docs-pages.ts';
