@@ -7,15 +7,37 @@ import { ROUTES } from '#http/routes.ts';
 import { runHere } from './cli-capture.ts';
 import { codeBlocks, columnOf, PROJECT, readPage, readPages, tableRows } from './docs-pages.ts';
 
-const runsPage = readPage('docs/reference/runs.md');
+const apiPage = readPage('docs/reference/api.md');
 const eventsPage = readPage('docs/reference/events.md');
 const cliPage = readPage('docs/reference/cli.md');
 const hostPage = readPage('docs/reference/development-host.md');
 
-it('every route of the API is in its table', () => {
-  const routes = ROUTES.map(({ method, path }) => `${method} ${path}`);
-  expect(columnOf(runsPage, 'The calls', 'call').sort()).toEqual(routes.sort());
+describe('calls of the API', () => {
+  const rows = new Map(tableRows(apiPage).map((row) => [row.get('call') ?? '', row]));
+  const routes = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+  it('are all there', () => {
+    expect([...rows.keys()].sort()).toEqual(routes.map(([call]) => call).sort());
+  });
+
+  it.each(routes)('%s has its parameters, its body and its answers', (call, { query = {}, body, answers }) => {
+    const row = rows.get(call);
+    const isDefinition = body?.mediaTypes.includes('application/yaml');
+    expect({ query: row?.get('query'), body: row?.get('body'), answers: row?.get('answers') }).toEqual({
+      query: Object.keys(query).join(', '),
+      body: isDefinition ? 'a definition' : fieldsOf(body?.schema),
+      answers: Object.keys(answers).join(', '),
+    });
+  });
 });
+
+/** The fields of a body as the page names them, with `?` behind one that may be left out. */
+function fieldsOf(schema: z.ZodType | undefined): string {
+  if (!(schema instanceof z.ZodObject)) return '';
+  const fields = Object.entries<z.ZodType>(schema.shape);
+  const named = fields.map(([name, field]) => (field.safeParse(undefined).success ? `${name}?` : name));
+  return named.length === 0 ? '' : `{${named.join(', ')}}`;
+}
 
 describe('events', () => {
   it('are all there', () => {
