@@ -7,12 +7,20 @@ export function acknowledgeWildcards({ grantPrincipal }: IGrantable, reason: str
   if (!Construct.isConstruct(grantPrincipal)) return;
   const principal: IConstruct = grantPrincipal;
   for (const arn of arns) {
-    const { 'Fn::Join': join } = Stack.of(principal).resolve(arn) as {
-      'Fn::Join': [string, (string | { Ref: string })[]];
-    };
-    const shown = join[1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
+    const { 'Fn::Join': join } = Stack.of(principal).resolve(arn) as { 'Fn::Join': [string, ArnPart[]] };
+    const shown = join[1].map(shownPart).join('');
     if (shown.includes('*')) {
       Validations.of(principal).acknowledge({ id: `AwsSolutions-IAM5[Resource::${shown}]`, reason });
     }
   }
+}
+
+type ArnPart = string | { readonly Ref?: string; readonly 'Fn::GetAtt'?: readonly [string, string] };
+
+/** As cdk-nag writes it. */
+function shownPart(part: ArnPart): string {
+  if (typeof part === 'string') return part;
+  const { Ref: name, 'Fn::GetAtt': attribute } = part;
+  const shown = name ?? attribute?.join('.');
+  return shown === undefined ? JSON.stringify(part) : `<${shown}>`;
 }

@@ -4,6 +4,7 @@ export type SynthesisErrorCode =
   | 'INVALID_CONTEXT'
   | 'INVALID_FILTER'
   | 'INVALID_TRIGGER'
+  | 'INVALID_ENGINE'
   | 'FUNCTIONS_NOT_FOUND'
   | 'NO_FUNCTIONS'
   | 'INVALID_FUNCTION_NAME'
@@ -11,7 +12,7 @@ export type SynthesisErrorCode =
   | 'DUPLICATE_FUNCTION_NAME'
   | 'FUNCTION_BUILD_FAILED';
 
-/** A mistake in a context value, a trigger or a folder of functions; the message is complete without a stack trace. */
+/** A mistake in a context value, a trigger, an engine or a folder of functions; the message is complete without a stack trace. */
 export class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
   /** Stable code to switch on. */

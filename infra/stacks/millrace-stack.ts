@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { EventRoutes } from '../constructs/event-routes.ts';
 import { FunctionsFromDirectory } from '../constructs/functions-from-directory.ts';
@@ -7,7 +8,9 @@ import { HttpEntrance } from '../constructs/http-entrance.ts';
 import { LambdaEngine } from '../constructs/lambda-engine.ts';
 import { OwnFunctions, ownFunctionNames } from '../constructs/own-functions.ts';
 import { PayloadBucket } from '../constructs/payload-bucket.ts';
+import { Registrar, registrarName } from '../constructs/registrar.ts';
 import { EVENT_STARTS_PER_MINUTE, type OwnFunction, PASS_SECONDS, TICK_SECONDS } from '../constructs/settings.ts';
+import { StateMachineEngine, type StateMachineEngineOptions } from '../constructs/state-machine-engine.ts';
 import { StateTable } from '../constructs/state-table.ts';
 import { TeamStateMachines } from '../constructs/team-state-machines.ts';
 import { Tick } from '../constructs/tick.ts';
@@ -27,7 +30,7 @@ export interface MillraceStackProps extends StackProps {
   /** Whether table and bucket go with the stack. @default false: they are kept, and the table is protected */
   readonly ephemeral?: boolean;
   /** Source files of our own functions. @default those of this project */
-  readonly ownEntries?: Readonly<Record<OwnFunction, string>>;
+  readonly ownEntries?: Readonly<Record<OwnFunction, string>> & { readonly registrar?: string };
 }
 
 /** One installation of Millrace: nothing in it runs or, but for storage, is billed while no pipeline runs. */
@@ -38,6 +41,10 @@ export class MillraceStack extends Stack {
   readonly bus: EventBus;
   readonly #requests: WorkQueue;
   readonly #triggers = new Construct(this, 'Triggers');
+  readonly #engines = new Construct(this, 'Engines');
+  /** Called for each engine; the first makes the registrar. */
+  readonly #engineParts: () => { readonly registrar: IFunction; readonly runners: readonly IFunction[] };
+  readonly #installation: string;
 
   constructor(scope: Construct, id: string, props: MillraceStackProps) {
     super(scope, id, {
@@ -46,6 +53,7 @@ export class MillraceStack extends Stack {
       ...props,
     });
     const { installation } = props;
+    this.#installation = installation;
     const table = new StateTable(this, 'State', { tableName: installation, ephemeral: props.ephemeral ?? false });
     const inbox = new WorkQueue(this, 'Inbox', { queueName: `${installation}-inbox` });
     const requests = new WorkQueue(this, 'Requests', { queueName: `${installation}-requests` });
@@ -56,27 +64,38 @@ export class MillraceStack extends Stack {
     const machines = new TeamStateMachines(this, 'StateMachines', { installation, names: props.stateMachines ?? [] });
     const payloads = new PayloadBucket(this, 'Payloads', { ephemeral: props.ephemeral ?? false });
     this.functions = this.addFunctions(installation, engine, payloads, props.functionsDirectory);
+    const environment = {
+      MILLRACE_INSTALLATION: installation,
+      MILLRACE_TABLE: table.table.tableName,
+      MILLRACE_BUS: events.bus.eventBusName,
+      MILLRACE_INBOX_URL: inbox.queue.queueUrl,
+      MILLRACE_LAMBDA_ENGINE_ARN: engine.stateMachine.stateMachineArn,
+      MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName,
+      MILLRACE_TICK_SECONDS: String(TICK_SECONDS),
+      MILLRACE_PASS_SECONDS: String(PASS_SECONDS),
+      MILLRACE_EVENT_STARTS_PER_MINUTE: String(props.eventStartsPerMinute ?? EVENT_STARTS_PER_MINUTE.default),
+    };
     const { api, scheduler, intake } = new OwnFunctions(this, 'Functions', {
       installation,
-      environment: {
-        MILLRACE_INSTALLATION: installation,
-        MILLRACE_TABLE: table.table.tableName,
-        MILLRACE_BUS: events.bus.eventBusName,
-        MILLRACE_INBOX_URL: inbox.queue.queueUrl,
-        MILLRACE_LAMBDA_ENGINE_ARN: engine.stateMachine.stateMachineArn,
-        MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName,
-        MILLRACE_TICK_SECONDS: String(TICK_SECONDS),
-        MILLRACE_PASS_SECONDS: String(PASS_SECONDS),
-        MILLRACE_EVENT_STARTS_PER_MINUTE: String(props.eventStartsPerMinute ?? EVENT_STARTS_PER_MINUTE.default),
-      },
+      environment,
       ...(props.ownEntries && { entries: props.ownEntries }),
     });
-
-    for (const each of [api, scheduler, intake]) {
+    const grantBasics = (each: IFunction) => {
       table.grantReadWrite(each);
       inbox.grantSend(each);
       events.grantPublish(each);
-    }
+    };
+    for (const each of [api, scheduler, intake]) grantBasics(each);
+    this.#engineParts = once(() => {
+      const entry = props.ownEntries?.registrar;
+      const { function: registrar } = new Registrar(this, 'Registrar', {
+        installation,
+        environment,
+        ...(entry !== undefined && { entry }),
+      });
+      grantBasics(registrar);
+      return { registrar, runners: [api, scheduler] };
+    });
     for (const each of [api, scheduler]) {
       engine.grantRun(each);
       machines.grantRun(each);
@@ -109,6 +128,16 @@ export class MillraceStack extends Stack {
     return new Trigger(this.#triggers, name, { ...options, requests: this.#requests });
   }
 
+  /**
+   * Registers a state machine as an engine, and allows the installation to run it.
+   * @param name of the engine, as nodes give it
+   * @throws SynthesisError `INVALID_ENGINE` for what the API would refuse, as far as it can be seen
+   */
+  addStateMachineEngine(name: string, options: StateMachineEngineOptions): StateMachineEngine {
+    const props = { options, installation: this.#installation, ...this.#engineParts() };
+    return new StateMachineEngine(this.#engines, name, props);
+  }
+
   private addFunctions(
     installation: string,
     engine: LambdaEngine,
@@ -118,7 +147,7 @@ export class MillraceStack extends Stack {
     if (!directory) return new Map();
     const { functions } = new FunctionsFromDirectory(this, 'UserFunctions', {
       directory,
-      reservedNames: ownFunctionNames(installation),
+      reservedNames: [...ownFunctionNames(installation), registrarName(installation)],
       environment: { MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName },
     });
     for (const each of functions.values()) {
@@ -127,4 +156,12 @@ export class MillraceStack extends Stack {
     }
     return functions;
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

@@ -44,7 +44,7 @@ export function createStack(app: App, props: Partial<MillraceStackProps> = {}): 
   const entry = join(folderOf({ 'index.ts': ECHO }), 'index.ts');
   return new MillraceStack(app, 'Millrace', {
     installation: 'millrace',
-    ownEntries: { api: entry, scheduler: entry, intake: entry },
+    ownEntries: { api: entry, scheduler: entry, intake: entry, registrar: entry },
     ...props,
   });
 }

@@ -1,0 +1,84 @@
+/**
+ * The function behind `Custom::MillraceEngine`: a deployment registers, changes and removes engines. It always answers,
+ * since a deployment waits for it: what goes wrong too, and what takes too long.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
+import { ApiProblem, type ProblemCode } from '#http/problem.ts';
+import { carryOut, idOfFailure, type RegistrarDeps } from './registered-engine.ts';
+import { type ResourceRequest, readRequest } from './resource-request.ts';
+import { type ResourceAnswer, type SendDeps, sendAnswer } from './send-answer.ts';
+
+/** Where the lines go. */
+export interface RegistrarLog {
+  info(message: string, fields: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** What the function works with. */
+export interface RegistrarHandlerDeps extends SendDeps {
+  readonly registrar: RegistrarDeps;
+  readonly logger: RegistrarLog;
+}
+
+/** How long what may pass by itself is tried again: a policy of the same deployment takes seconds to hold everywhere. */
+const TRY_MS = 30_000;
+const BETWEEN_TRIES_MS = 2_000;
+/** Time of an invocation (ms) that is kept for the answer. */
+const ANSWER_MS = 20_000;
+
+const MAY_PASS: ReadonlySet<ProblemCode> = new Set([
+  'STATE_MACHINE_NOT_FOUND',
+  'STATE_MACHINE_DENIED',
+  'THROTTLED',
+  'BUSY',
+]);
+
+/** Makes the handler. */
+export function createHandler(deps: RegistrarHandlerDeps) {
+  return middy<unknown, void, Error, Context>().handler(async (event, context) => {
+    const request = readRequest(event);
+    const answer = await answerInTime(deps, request, context.getRemainingTimeInMillis() - ANSWER_MS);
+    const { RequestType, LogicalResourceId } = request;
+    const fields = { request: RequestType, resource: LogicalResourceId, ...answer };
+    if (answer.Status === 'SUCCESS') deps.logger.info('engine settled', fields);
+    else deps.logger.warn('engine not settled', fields);
+    await sendAnswer(deps, request, answer);
+  });
+}
+
+/** A port that never answers must not keep the deployment waiting. */
+async function answerInTime(deps: RegistrarHandlerDeps, request: ResourceRequest, ms: number): Promise<ResourceAnswer> {
+  const timer = new AbortController();
+  const late = delay(Math.max(ms, 0), undefined, { signal: timer.signal }).then(
+    () => failed(request, 'it took too long; the log of the function registrar says more'),
+    () => failed(request, 'it was in time'),
+  );
+  const answer = await Promise.race([answerOf(deps, request), late]);
+  timer.abort();
+  return answer;
+}
+
+async function answerOf(deps: RegistrarHandlerDeps, request: ResourceRequest): Promise<ResourceAnswer> {
+  const until = deps.registrar.clock.now() + TRY_MS;
+  for (;;) {
+    try {
+      return { Status: 'SUCCESS', PhysicalResourceId: await carryOut(deps.registrar, request) };
+    } catch (error) {
+      const isFinal = error instanceof ApiProblem && !MAY_PASS.has(error.code);
+      if (isFinal || deps.registrar.clock.now() >= until) return failed(request, reasonOf(error));
+      deps.logger.warn('engine not settled yet', { resource: request.LogicalResourceId, error });
+      await deps.sleep(BETWEEN_TRIES_MS);
+    }
+  }
+}
+
+function failed(request: ResourceRequest, reason: string): ResourceAnswer {
+  return { Status: 'FAILED', PhysicalResourceId: idOfFailure(request), Reason: reason };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ApiProblem) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
