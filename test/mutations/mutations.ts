@@ -11,10 +11,16 @@ export interface Mutation {
 }
 
 const STEP = 'src/domain/step.ts';
+const STOP_ORDERS = 'src/domain/stop-orders.ts';
 const ATTEMPTS = 'src/domain/attempts.ts';
+const LOOKS = 'src/domain/looks.ts';
 const DUE = 'src/domain/due.ts';
 const STARTS = 'src/domain/starts.ts';
+const LIMIT = 'src/domain/limit.ts';
+const RUN_LIMITS = 'src/domain/run-limits.ts';
+const LIMIT_SWEEP = 'src/scheduler/limit-sweep.ts';
 const PASS = 'src/scheduler/pass.ts';
+const COMMIT = 'src/scheduler/commit.ts';
 const GATHER = 'src/scheduler/gather.ts';
 const START_EXECUTIONS = 'src/scheduler/start-executions.ts';
 const MEMORY_RUNS = 'src/adapters/memory/memory-run-store.ts';
@@ -29,7 +35,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a lost commit is taken for made',
-    file: PASS,
+    file: COMMIT,
     from: "(await deps.runs.commitRun(next, before.rev)) === 'committed' ? next : undefined",
     to: '(await deps.runs.commitRun(next, before.rev)) && next',
   },
@@ -79,13 +85,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an ending is not fenced',
-    file: ATTEMPTS,
+    file: LOOKS,
     from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
     to: 'if (draft.readAt >= missingSince) {',
   },
   {
     name: 'an ending is fenced from its decision, however late that was committed',
-    file: ATTEMPTS,
+    file: LOOKS,
     from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
     to: 'if (draft.readAt - flight.since >= draft.options.passMs + FENCE_MARGIN_MS) {',
   },
@@ -103,13 +109,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a stop leaves alone what waits for its next attempt',
-    file: STEP,
+    file: STOP_ORDERS,
     from: '    if (!isUnderWay(flight)) {\n      endFlight(draft, flight);',
     to: '    if (!isUnderWay(flight)) {\n      continue;',
   },
   {
     name: 'starts of the step that stops are not taken back',
-    file: STEP,
+    file: STOP_ORDERS,
     from: '  takeBackStarts(draft, stop);\n',
     to: '',
   },
@@ -151,13 +157,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "an attempt's time runs from the commit, however late it started",
-    file: ATTEMPTS,
+    file: LOOKS,
     from: '    ...(!flight.confirmed && !flight.ending && { since:',
     to: '    ...(!flight.confirmed && startedAt < 0 && { since:',
   },
   {
     name: 'a throttled start counts as a failure',
-    file: ATTEMPTS,
+    file: LOOKS,
     from: "    case 'later':\n      putOffStart(draft, flight);\n      return;",
     to: "    case 'later':\n      putOffStart(draft, flight);\n      refuse(draft, flight, answer);\n      return;",
   },
@@ -187,7 +193,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'decisions are lost when they are put aside',
-    file: PASS,
+    file: COMMIT,
     from: '    await deps.runs.putHistory(before, before.rev, before.decisions, before.createdAt);\n',
     to: '',
   },
@@ -310,5 +316,71 @@ export const MUTATIONS: readonly Mutation[] = [
     file: PASS,
     from: 'const wake = run === before ? undefined : wakeAt(run);',
     to: 'const wake = wakeAt(run);',
+  },
+  {
+    name: 'a limit is committed whoever changed it since it was read',
+    file: 'src/adapters/memory/memory-limit-store.ts',
+    from: "if ((known?.rev ?? 0) !== expectedRev) return 'conflict';",
+    to: "if (expectedRev < 0) return 'conflict';",
+  },
+  {
+    name: 'a slot stays with its attempt between retries',
+    file: RUN_LIMITS,
+    from: '    if (!isUnderWay(flight)) continue;',
+    to: "    if (!isUnderWay(flight) && flight.phase !== 'retry') continue;",
+  },
+  {
+    name: 'a limit grants again what the same row was granted',
+    file: LIMIT,
+    from: 'return row.wants - (holder?.granted ?? row.taken);',
+    to: 'return row.wants - (holder ? row.taken : row.taken);',
+  },
+  {
+    name: 'a row that a pass may have put before it died is forgotten',
+    file: RUN_LIMITS,
+    from: '(before?.row ?? possibleRow(before))',
+    to: '(before?.row ?? possibleRow(undefined))',
+  },
+  {
+    name: 'rows that come late stay',
+    file: LIMIT_SWEEP,
+    from: '  for (const run of strays) await removeStrayRows(deps, limit.name, run);\n',
+    to: '  if (strays.length < 0) for (const run of strays) await removeStrayRows(deps, limit.name, run);\n',
+  },
+  {
+    name: 'slots that were kept once are kept for ever',
+    file: RUN_LIMITS,
+    from: 'inUse, spare, held: 0, need: 0',
+    to: 'inUse, spare, held: entry?.held ?? 0, need: 0',
+  },
+  {
+    name: 'priority is ignored',
+    file: STARTS,
+    from: 'b.priority - a.priority || a.index - b.index',
+    to: 'a.index - b.index',
+  },
+  {
+    name: 'a run that was not heard is not rung again',
+    file: LIMIT_SWEEP,
+    from: '  await serve(deps, late, limit.name);\n',
+    to: '',
+  },
+  {
+    name: 'fewer slots do not count for what is granted from then on',
+    file: LIMIT,
+    from: 'Math.max(0, limit.slots - heldSlots(limit))',
+    to: 'Math.max(0, Math.max(1, limit.slots) - heldSlots(limit))',
+  },
+  {
+    name: 'what was granted and not taken up yet is granted to others too',
+    file: LIMIT,
+    from: 'return limit.holders.reduce((held, holder) => held + holder.granted - holder.returned, 0);',
+    to: 'return limit.holders.reduce((held, holder) => held + (holder.unheard ? 0 : holder.granted - holder.returned), 0);',
+  },
+  {
+    name: 'a run that was stopped before it began cleans up',
+    file: STOP_ORDERS,
+    from: '(node.cleanup && hasBegun)',
+    to: '(node.cleanup && (hasBegun || !hasBegun))',
   },
 ];

@@ -275,6 +275,25 @@ describe('a row that comes late', () => {
   });
 });
 
+describe('a row whose pass died before it could say that it stands', () => {
+  it('is taken away as soon as the run waits no more, so that nobody looks after it each minute', async () => {
+    const scenario: Scenario = {
+      name: 'died',
+      definition: pipeline('died', [node('a')]),
+      script: () => ok(20 * 60_000),
+      users: [[{ atMs: 500, kind: 'engine', name: FULL }]],
+    };
+    const looks = (world: World) => world.trace.operations.filter((one) => one.includes('limits.listWaiting')).length;
+    const whole = await play(scenario);
+    const put = whole.trace.operations.findIndex((one) => one.includes('limits.putWaiting'));
+    for (const fault of BREAKS.slice(0, 2)) {
+      const world = await play(scenario, { at: new Map([[put, fault]]) });
+      expect(states(world)).toEqual(['SUCCEEDED']);
+      expect(looks(world)).toBeLessThanOrEqual(looks(whole) + 2);
+    }
+  });
+});
+
 describe('what a commit cannot hold', () => {
   it('keeps its place in line and its slots until the next one', async () => {
     const world = await play({
