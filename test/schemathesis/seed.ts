@@ -12,6 +12,8 @@ export interface Seeded {
   readonly cursors: readonly string[];
   readonly tokens: readonly string[];
   readonly machines: readonly string[];
+  /** What the calls that end something are to find, so that the rest stays. */
+  readonly doomed: { readonly names: readonly string[]; readonly runIds: readonly string[] };
 }
 
 /** Calls a host, and gives its answer as JSON; an answer that is no success ends the program. */
@@ -47,7 +49,22 @@ export async function seedHost(url: string): Promise<Seeded> {
     cursors: await cursorsOf(call, runIds),
     tokens: await tokensOf(call, started.get('seeded-asking') ?? []),
     machines: [stateMachineArn],
+    doomed: await makeDoomed(call, stateMachineArn),
   };
+}
+
+/** How many pipelines, engines and runs there are to be ended. */
+const DOOMED = 10;
+
+async function makeDoomed(call: Call, stateMachineArn: string): Promise<Seeded['doomed']> {
+  const names = Array.from({ length: DOOMED }, (_, at) => `doomed-${at}`);
+  const runIds = [];
+  for (const name of names) {
+    await put(call, { name, nodes: [{ id: 'one', engine: 'nowhere' }] });
+    await call('PUT', `/v1/engines/${name}`, { stateMachineArn });
+    runIds.push(await start(call, name), await start(call, 'seeded-nowhere'));
+  }
+  return { names, runIds };
 }
 
 const thing = z.object({ id: z.string() });
