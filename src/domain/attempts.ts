@@ -1,4 +1,4 @@
-/** What becomes of attempts: their results, what was seen of them, their deadlines, and orders to end them. */
+/** What becomes of attempts: their results, their deadlines, orders to end them, and what follows on their end. */
 import { isApproval } from './approvals.ts';
 import { applyChoice } from './branches.ts';
 import { cutError, type Draft, decideItem, decideNode, endFlight, flightKey, putFlight } from './draft.ts';
@@ -12,15 +12,6 @@ import type { NodeCode } from './node-status.ts';
 import { isRetried, isTooLarge, retryDelayMs } from './retry.ts';
 import { type EndReason, type ErrorInfo, type Flight, isUnderWay } from './run.ts';
 import { stopCode } from './stop-code.ts';
-
-/** Beyond P: how long a start that was never confirmed may still come to light (DESIGN, "Fence"). */
-const FENCE_MARGIN_MS = 5_000;
-/** Looks that find an execution running though it was told to stop, before it is given up after its grace. */
-const ANSWERED_STOPS = 3;
-/** Clocks of two invocations differ by less than this. */
-const CLOCK_SKEW_MS = 2_000;
-/** How long a confirmed execution may be absent before it counts as lost, at least. */
-const LOST_GRACE_MS = 60_000;
 
 /** Applies the end of an execution. One that is no longer waited for changes nothing (D11). */
 export function applyResult(draft: Draft, result: AttemptResult): void {
@@ -88,13 +79,13 @@ function settle(draft: Draft, flight: Flight, to: NodeCode, told?: ErrorInfo, er
 }
 
 /** The attempt that a fact is about, unless it is over or superseded. */
-function liveFlight(draft: Draft, key: Observation | StartAnswer | AttemptResult): Flight | undefined {
+export function liveFlight(draft: Draft, key: Observation | StartAnswer | AttemptResult): Flight | undefined {
   const flight = draft.flights.get(flightKey(key));
   return flight?.attempt === key.attempt && isUnderWay(flight) ? flight : undefined;
 }
 
 /** The execution is over, or cannot come to be: the node gets what was decided when its end was ordered. */
-function concludeEnding(draft: Draft, flight: Flight, ending: EndReason, told?: ErrorInfo): void {
+export function concludeEnding(draft: Draft, flight: Flight, ending: EndReason, told?: ErrorInfo): void {
   if (draft.marks.has(flight.node)) {
     concludeMarked(draft, flight, told);
     return;
@@ -137,14 +128,8 @@ function concludeMarked(draft: Draft, flight: Flight, told: ErrorInfo | undefine
   settleMark(draft, node, item === undefined ? { attempt, told } : { attempt: 0 });
 }
 
-/** Says of an execution that will not die that it may still run: nobody looks for it any more. */
-function unstoppable(draft: Draft, flight: Flight): ErrorInfo {
-  const seconds = draft.options.stopGraceMs / 1000;
-  const message = `the execution of attempt ${flight.attempt} was still running ${seconds} s after it was told to stop`;
-  return { name: 'Millrace.StopUnconfirmed', message };
-}
-
-function timeoutError(draft: Draft, flight: Flight): ErrorInfo {
+/** What an attempt that took too long has failed with. */
+export function timeoutError(draft: Draft, flight: Flight): ErrorInfo {
   const seconds = (draft.pipeline.nodes[flight.node] as CompiledNode).timeoutMs / 1000;
   if (isApproval(draft, flight)) return { name: 'States.Timeout', message: `nobody answered within ${seconds} s` };
   return { name: 'States.Timeout', message: `attempt ${flight.attempt} was not over after ${seconds} s` };
@@ -159,7 +144,7 @@ function silenceError(draft: Draft, flight: Flight): ErrorInfo {
  * The attempt failed: the next one is awaited if the policy says so and the run still starts things.
  * @param told whether the decision has to keep the error, as no execution's result tells it
  */
-function failAttempt(draft: Draft, flight: Flight, error: ErrorInfo, told: boolean): void {
+export function failAttempt(draft: Draft, flight: Flight, error: ErrorInfo, told: boolean): void {
   const node = draft.pipeline.nodes[flight.node] as CompiledNode;
   const kept = told ? error : undefined;
   const map = draft.maps.get(flight.node);
@@ -198,107 +183,13 @@ function failureCode(name: string): NodeCode {
 }
 
 /** A number from 0 to 1 that depends on run, node and attempt alone, so that a repeated decision draws it again. */
-function drawOf(nonce: string, flight: Flight): number {
+export function drawOf(nonce: string, flight: Flight): number {
   let hash = 2166136261;
   for (const letter of `${nonce}/${flightKey(flight)}/${flight.attempt}`) {
     hash = Math.imul(hash ^ letter.charCodeAt(0), 16777619);
   }
   hash = Math.imul(hash ^ (hash >>> 15), 2246822507);
   return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
-}
-
-/** Applies a look at an execution that has not ended. */
-export function applyObservation(draft: Draft, observation: Observation): void {
-  const flight = liveFlight(draft, observation);
-  if (!flight) return;
-  if (observation.seen === 'unanswered') {
-    // A message waits for the time of a throttled start: were it not put off, each pass would send the next at once.
-    if (flight.throttled) putOffStart(draft, flight);
-    return;
-  }
-  if (observation.seen === 'running') seenRunning(draft, flight, observation.startedAt);
-  else seenMissing(draft, flight);
-}
-
-function seenRunning(draft: Draft, flight: Flight, startedAt = flight.since): void {
-  // Only answered looks count, each of which came after a stop of its own: after an outage the first one tells nothing.
-  const isDeaf = flight.polls >= ANSWERED_STOPS && draft.readAt - flight.since > draft.options.stopGraceMs;
-  if (flight.ending && isDeaf) {
-    concludeEnding(draft, flight, flight.ending, unstoppable(draft, flight));
-    return;
-  }
-  const { missingSince: _found, throttled: _answered, ...rest } = flight;
-  putFlight(draft, {
-    ...rest,
-    phase: flight.ending ? 'stopping' : 'running',
-    confirmed: true,
-    // A pass may have started it long after the commit, and died before it told: its time runs from the start itself.
-    // Two clocks are compared here: one that is ahead must not move the start into the future (C100).
-    ...(!flight.confirmed && !flight.ending && { since: Math.max(flight.since, Math.min(startedAt, draft.readAt)) }),
-    polls: flight.polls + 1,
-    pollAt: nextPollAt(draft.now, flight.ending ? 0 : flight.polls + 1, draft.options),
-  });
-}
-
-function seenMissing(draft: Draft, flight: Flight): void {
-  if (!flight.ending && !flight.confirmed) return;
-  const missingSince = flight.missingSince ?? draft.readAt;
-  const stillMissing = { ...flight, missingSince, pollAt: nextPollAt(draft.now, 0, draft.options) };
-  if (flight.ending) {
-    // The look came after one more StopExecution. A start may still be on its way from a pass that read the run before
-    // its end was committed; that was before the first look that knew of the end, but nobody knows how long after the
-    // decision the commit took effect. So the fence is counted from that look.
-    if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {
-      concludeEnding(draft, flight, flight.ending);
-    } else putFlight(draft, stillMissing);
-    return;
-  }
-  const grace = Math.max(LOST_GRACE_MS, 2 * draft.options.tickMs);
-  if (draft.readAt - missingSince < grace) {
-    putFlight(draft, stillMissing);
-    return;
-  }
-  if (draft.now >= deadlineOf(draft.pipeline, flight)) failAttempt(draft, flight, timeoutError(draft, flight), true);
-  else {
-    const message = `the execution of attempt ${flight.attempt} can no longer be found`;
-    failAttempt(draft, flight, { name: 'Millrace.ExecutionLost', message }, true);
-  }
-}
-
-/** Applies what StartExecution said. */
-export function applyAnswer(draft: Draft, answer: StartAnswer): void {
-  const flight = liveFlight(draft, answer);
-  if (!flight || flight.ending || flight.confirmed) return;
-  switch (answer.answer) {
-    case 'started':
-    case 'exists': {
-      const { throttled: _answered, ...rest } = flight;
-      putFlight(draft, { ...rest, phase: 'running', confirmed: true, since: draft.now });
-      return;
-    }
-    case 'later':
-      putOffStart(draft, flight);
-      return;
-    case 'refused':
-      refuse(draft, flight, answer);
-  }
-}
-
-/**
- * Asks for the start again later: after about a second, then twice as long each time, up to a tick. The waits of many
- * starts that were throttled together are spread, since together they would be throttled again.
- */
-function putOffStart(draft: Draft, flight: Flight): void {
-  const longest = Math.min(draft.options.tickMs, 1000 * 2 ** Math.min(flight.polls, 10));
-  const wait = Math.round(longest * (0.5 + drawOf(`${draft.before.nonce}/${flight.polls}`, flight) / 2));
-  putFlight(draft, { ...flight, throttled: true, polls: flight.polls + 1, pollAt: draft.now + wait });
-}
-
-function refuse(draft: Draft, flight: Flight, answer: StartAnswer): void {
-  const told = answer.error?.message ?? 'the engine refused the start';
-  const error = { name: 'Millrace.EngineError', message: told };
-  if (answer.first && draft.now < flight.pollAt - CLOCK_SKEW_MS) failAttempt(draft, flight, error, true);
-  else orderEnd(draft, flight, 'EngineError', error);
 }
 
 /** Orders the end of an attempt: it is over once its execution is known to be, or to never have been. */

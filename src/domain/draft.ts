@@ -275,3 +275,10 @@ export function endFlight(draft: Draft, flight: Flight): void {
   draft.flights.delete(flightKey(flight));
   draft.changed = true;
 }
+
+/** Whether nothing of a run is open: no node, and no attempt. */
+export function isSettled(draft: Draft): boolean {
+  if (draft.flights.size > 0) return false;
+  for (const byte of draft.nodes) if (statusOf(byte).standing === 'open') return false;
+  return true;
+}

@@ -3,55 +3,32 @@
  * Invariants: a terminal status never changes; nothing starts once a stop stands; a start is a command of the very
  * step that decided it; the outcome does not depend on the order of the facts.
  */
-
 import { applyApproval } from './approvals.ts';
-import { applyAnswer, applyDeadlines, applyObservation, applyResult, orderEnd } from './attempts.ts';
+import { applyDeadlines, applyResult } from './attempts.ts';
 import { applyDeletion, applyMark, applyPause } from './control.ts';
-import {
-  DEFAULT_STEP_OPTIONS,
-  type Draft,
-  decideItem,
-  decideNode,
-  decideRun,
-  endFlight,
-  flightKey,
-  type StepOptions,
-  toDraft,
-} from './draft.ts';
-import { decideDueAt, runDeadlineOf } from './due.ts';
-import { type Command, evaluationKey, type Facts, type LimitFact, type Wanted } from './facts.ts';
+import { DEFAULT_STEP_OPTIONS, type Draft, decideRun, isSettled, type StepOptions, toDraft } from './draft.ts';
+import { decideDueAt } from './due.ts';
+import { type Command, evaluationKey, type Facts, type Wanted } from './facts.ts';
 import type { CompiledNode, CompiledPipeline } from './graph.ts';
 import { applyHeartbeats } from './heartbeats.ts';
 import type { Json } from './json.ts';
-import { closeMap } from './maps.ts';
+import { applyAnswer, applyObservation } from './looks.ts';
 import { settleMarks } from './marks.ts';
 import { byteOf, isTerminal, statusOf } from './node-status.ts';
-import type { Reason } from './reasons.ts';
 import {
   type BranchChoice,
   type Decision,
-  type EndReason,
   isRunOver,
-  isUnderWay,
   type MapState,
   owesAnnouncement,
   type RunLimit,
   type RunRecord,
-  type StopOrder,
 } from './run.ts';
-import {
-  limitFact,
-  limitOfRun,
-  owesLimits,
-  type Slots,
-  settleLimits,
-  slotsOf,
-  useSlot,
-  wantSlots,
-} from './run-limits.ts';
+import { owesLimits, settleLimits } from './run-limits.ts';
 import { lacksItsOutput } from './run-output.ts';
-import { markBeginnings, sweep } from './starts.ts';
-import { stopCode } from './stop-code.ts';
+import { sweep } from './starts.ts';
+import { carryOutStop, orderFailFast, orderStop } from './stop-orders.ts';
+import { begin } from './turns.ts';
 
 /** What a step gives. */
 export interface StepResult {
@@ -76,14 +53,6 @@ export interface StepResult {
   /** The run's output, decided in this step. */
   readonly output?: Json;
 }
-
-const END_REASONS: Record<StopOrder['kind'], EndReason> = {
-  user: 'Stopped',
-  failFast: 'FailFast',
-  timeout: 'RunTimedOut',
-  overlap: 'Stopped',
-  fault: 'Stopped',
-};
 
 /**
  * Takes a run one commit further.
@@ -125,112 +94,6 @@ export function step(
   return toResult(draft, output);
 }
 
-/** Begins, once the pipeline has room for another active run. */
-function begin(draft: Draft): void {
-  const limit = limitOfRun(draft.pipeline);
-  if (limit !== undefined) {
-    const fact = limitFact(draft, limit);
-    if (!fact) return;
-    const slots = slotsOf(draft, limit);
-    if (slots.spare <= 0) {
-      awaitTurn(draft, slots, fact);
-      return;
-    }
-    useSlot(slots);
-  }
-  markBeginnings(draft);
-  decideRun(draft, 'RUNNING', 'Executing');
-}
-
-/** What a run does that finds as many active as may be: it waits, unless its pipeline says to leave it out. */
-function awaitTurn(draft: Draft, slots: Slots, fact: LimitFact): void {
-  const before = draft.before.limits?.find(({ limit }) => limit === slots.limit);
-  const isAsked = before?.row !== undefined || draft.facts.told?.has(slots.limit);
-  if (draft.pipeline.onOverlap === 'skip' && isAsked && fact.free === 0) {
-    draft.stop = { kind: 'overlap', at: draft.now };
-    return;
-  }
-  if (draft.facts.isSelfDeadlocked) {
-    failSelfDeadlocked(draft);
-    return;
-  }
-  wantSlots(slots, 1, 0);
-  if (draft.reason !== 'ActiveRunsLimit') draft.changed = true;
-  draft.reason = 'ActiveRunsLimit';
-}
-
-/** Ends a run that could only begin once it had ended (C107). */
-function failSelfDeadlocked(draft: Draft): void {
-  const message = `runs above this one hold every slot for active runs of ${draft.before.pipeline}, and wait for it`;
-  draft.error = { name: 'Millrace.SelfDeadlock', message };
-  for (const node of draft.pipeline.nodes) {
-    if (statusOf(draft.nodes[node.index] as number).standing === 'open') decideNode(draft, node.index, 'A');
-  }
-  decideRun(draft, 'FAILED', 'SelfDeadlock');
-}
-
-/**
- * The first order stands: a user's stop of this very step, or the run's own deadline.
- * One that finds nothing open comes too late: the run has ended by itself (C41).
- */
-function orderStop(draft: Draft): void {
-  if (draft.stop || isSettled(draft)) return;
-  const deadline = runDeadlineOf(draft.pipeline, draft.before);
-  const { command } = draft.facts;
-  const by = command?.kind === 'stop' ? command.by : draft.deleted?.by;
-  if (command?.kind === 'stop' || draft.deleted) {
-    draft.stop = { kind: 'user', at: draft.now, ...(by !== undefined && { by }) };
-  } else if (draft.facts.fault) {
-    draft.stop = { kind: 'fault', at: draft.now };
-    draft.error = draft.facts.fault;
-  } else if (deadline !== undefined && draft.now >= deadline) draft.stop = { kind: 'timeout', at: draft.now };
-}
-
-function orderFailFast(draft: Draft): void {
-  if (!draft.stop && draft.pipeline.failFast && draft.firstBad && !isSettled(draft))
-    draft.stop = { kind: 'failFast', at: draft.now };
-}
-
-/**
- * Ends what waits at once, and orders the end of what runs. A run that has not begun has nothing to clean up, nor the turn
- * that its cleanup nodes would need: it is over at once.
- */
-function carryOutStop(draft: Draft, stop: StopOrder): void {
-  const hasBegun = draft.state !== 'QUEUED';
-  const reason: Reason = stop.kind === 'failFast' ? 'FailFast' : 'Stopping';
-  decideRun(draft, 'STOPPING', reason, stop.by);
-  takeBackStarts(draft, stop);
-  for (const flight of [...draft.flights.values()]) {
-    if (isCleanup(draft, flight.node) || draft.marks.has(flight.node)) continue;
-    if (!isUnderWay(flight)) {
-      endFlight(draft, flight);
-      if (flight.item !== undefined) decideItem(draft, flight, stopCode(stop));
-    } else if (!flight.ending) orderEnd(draft, flight, END_REASONS[stop.kind]);
-  }
-  for (const node of draft.pipeline.nodes) {
-    if ((node.cleanup && hasBegun) || draft.marks.has(node.index)) continue;
-    if (statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
-    if (draft.maps.has(node.index)) closeMap(draft, node.index);
-    else if (!draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
-  }
-}
-
-function isCleanup(draft: Draft, node: number): boolean {
-  return (draft.pipeline.nodes[node] as CompiledNode).cleanup;
-}
-
-/** Starts of this very step are not committed yet: nobody can have seen them, so they simply do not happen. */
-function takeBackStarts(draft: Draft, stop: StopOrder): void {
-  const isKept = (command: Command) => command.kind === 'stop' || isCleanup(draft, command.node);
-  const kept = draft.commands.filter(isKept);
-  for (const command of draft.commands) {
-    if (isKept(command)) continue;
-    draft.flights.delete(flightKey(command));
-    if (command.item !== undefined) decideItem(draft, command, stopCode(stop));
-  }
-  draft.commands.splice(0, draft.commands.length, ...kept);
-}
-
 /** Closes the run once nothing of it is open. Gives its output, where it has one. */
 function finish(draft: Draft): Json | undefined {
   if (isRunOver(draft.state) || !isSettled(draft)) return undefined;
@@ -244,12 +107,6 @@ function finish(draft: Draft): Json | undefined {
     decideRun(draft, 'ABORTED', draft.stop.kind === 'overlap' ? 'Overlap' : 'Stopped');
   } else return succeed(draft);
   return undefined;
-}
-
-function isSettled(draft: Draft): boolean {
-  if (draft.flights.size > 0) return false;
-  for (const byte of draft.nodes) if (statusOf(byte).standing === 'open') return false;
-  return true;
 }
 
 /**

@@ -6,30 +6,29 @@
  * P3 A pass may die at every await: what a commit leaves undone is found by the due time that the commit set.
  * P4 Nothing is started later than P after the reading.
  */
-import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { answerTo, type CommandAnswer } from '#domain/control.ts';
 import { flightKey } from '#domain/draft.ts';
 import { wakeAt } from '#domain/due.ts';
 import type { AttemptKey } from '#domain/execution-name.ts';
-import type { Evaluation, Facts, UserCommand } from '#domain/facts.ts';
+import type { Facts, UserCommand } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
-import { canonicalJson } from '#domain/json.ts';
 import { DamagedPipelineError } from '#domain/pipeline-head-codec.ts';
 import { type ErrorInfo, isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
-import { type StepResult, saysNodes, step } from '#domain/step.ts';
-import { announce, toHeader } from './announce.ts';
+import { saysNodes } from '#domain/step.ts';
+import { announce } from './announce.ts';
 import { storeAskedResults } from './asked-results.ts';
+import { commit } from './commit.ts';
 import type { Completion } from './completion.ts';
+import { type Decided, decide } from './decide.ts';
 import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
-import { evaluateTemplates, evaluateWanted } from './evaluation.ts';
+import { evaluateTemplates } from './evaluation.ts';
 import { gather } from './gather.ts';
 import { isGivenUp } from './given-up.ts';
 import { rememberEnds } from './known-ends.ts';
 import { lookAtRun } from './look-at-run.ts';
-import { storeList } from './map-lists.ts';
 import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
 import { loadPipeline } from './pipelines.ts';
@@ -47,10 +46,6 @@ const MAX_COMMITS = 5;
 const ANNOUNCE_GRACE_MS = 5_000;
 /** Longest delay of a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const LONGEST_DELAY_MS = 900_000;
-/** Decisions that a run holds before they go to the history. */
-const HELD_DECISIONS = 20;
-const HELD_NODES = 100;
-
 /** What brings a pass: nothing but a ring, attempts to look at, ends of executions, or a command of a user. */
 export interface PassInput {
   readonly completions?: readonly Completion[];
@@ -242,64 +237,6 @@ async function advance(
     run = next;
   }
   return run;
-}
-
-interface Decided {
-  readonly result: StepResult;
-  readonly evaluations: ReadonlyMap<string, Evaluation>;
-}
-
-/** Steps, evaluates what the step wants, and steps again, until nothing is wanted or a third of P is over. */
-async function decide(deps: PassDeps, reading: Reading, facts: Facts): Promise<Decided> {
-  const { pipeline, run, readAt } = reading;
-  const clock = { now: deps.clock.now(), readAt };
-  const limits = new Map(facts.limits);
-  const evaluations = new Map<string, Evaluation>();
-  let isClosed = false;
-  for (;;) {
-    const known: Facts = { ...facts, limits, evaluations, ...(isClosed && { evaluationsClosed: true }) };
-    const result = step(pipeline, run, known, clock, deps.options);
-    if (result.unread.length > 0) {
-      for (const [name, fact] of await readLimitFacts(deps, run, result.unread)) limits.set(name, fact);
-      continue;
-    }
-    if (result.wanted.length === 0) return { result, evaluations };
-    const left = readAt + deps.options.passMs / 3 - deps.clock.now();
-    if (left <= 0) isClosed = true;
-    else {
-      const { lists } = result;
-      const scope = { pipeline, run: result.run, results: facts.results ?? [], lists, limits };
-      const values = await evaluateWanted(deps, scope, result.wanted, left);
-      for (const [key, value] of values) evaluations.set(key, value);
-      isClosed = values.size < result.wanted.length;
-    }
-  }
-}
-
-/** Commits a decision; gives the committed record, or nothing where the run has moved on since it was read. */
-async function commit(deps: PassDeps, before: RunRecord, result: StepResult): Promise<RunRecord | undefined> {
-  if (result.run === before) return before;
-  let next = result.run;
-  // Whoever made the run may have died before it wrote its line in the list. One that begins is announced anyway.
-  if (before.rev === 1 && next.state === 'QUEUED') await deps.runs.putHeader(toHeader(before));
-  for (const [key, list] of result.lists) await storeList(deps, next, key, list);
-  for (const [key, text] of result.values) await deps.runs.putValue(next, key, text);
-  if (result.output !== undefined) {
-    const text = canonicalJson(result.output);
-    const outputKey = `output-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
-    await deps.runs.putValue(next, outputKey, text);
-    next = { ...next, outputKey };
-  }
-  if (holdsEnough(before)) {
-    await deps.runs.putHistory(before, before.rev, before.decisions, before.createdAt);
-    next = { ...next, decisions: next.decisions.slice(before.decisions.length) };
-  }
-  return (await deps.runs.commitRun(next, before.rev)) === 'committed' ? next : undefined;
-}
-
-function holdsEnough(run: RunRecord): boolean {
-  if (run.decisions.length >= HELD_DECISIONS) return true;
-  return run.decisions.reduce((nodes, decision) => nodes + decision.nodes.length, 0) >= HELD_NODES;
 }
 
 /** Carries out what a commit asks for; gives the facts that have to be committed in turn. */
