@@ -10,6 +10,8 @@ export type HostErrorCode =
   | 'PORT_IN_USE'
   /** A `--chaos` text that is not understood. */
   | 'INVALID_CHAOS'
+  /** An engine of the template could not be registered. */
+  | 'ENGINE_NOT_REGISTERED'
   /** The CDK app ended with an error. */
   | 'SYNTH_FAILED';
 

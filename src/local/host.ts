@@ -2,6 +2,7 @@ import path from 'node:path';
 import { readAssembly } from '#local/assets.ts';
 import { type ChaosCounters, createChaos } from '#local/chaos.ts';
 import { type ChaosSpec, parseChaos } from '#local/chaos-spec.ts';
+import { makeCustomResources } from '#local/custom-resources.ts';
 import { openDisk } from '#local/disk.ts';
 import { systemClock } from '#local/host-clock.ts';
 import { HostError } from '#local/host-error.ts';
@@ -62,7 +63,8 @@ const wireLimits = { maxBodyBytes: 64 * 1024 * 1024, maxHeaderBytes: 65_536 };
 /**
  * Hosts a synthesized template on this machine. When it resolves, the host takes requests, and what an earlier host left
  * unfinished in `dataDir` is going on.
- * @throws {HostError} `PORT_IN_USE`, `INVALID_CHAOS`, `UNSUPPORTED_RESOURCE`, `UNSUPPORTED_INTRINSIC`, `TEMPLATE_INVALID`
+ * @throws {HostError} `PORT_IN_USE`, `INVALID_CHAOS`, `UNSUPPORTED_RESOURCE`, `UNSUPPORTED_INTRINSIC`, `TEMPLATE_INVALID`,
+ * `ENGINE_NOT_REGISTERED`
  * @throws {DiskError} `DATA_IN_USE`, `DATA_VERSION`
  */
 export async function startHost(options: HostOptions): Promise<Host> {
@@ -108,6 +110,7 @@ async function compose(
   wire.handle = createWireDispatch(services.wire, chaos);
   const httpApi = readHttpApi(template.resources, services.functions);
   await setGoing(template.resources, services, closers, options.tickSeconds);
+  await makeCustomResources(template.resources, { disk, functions: services.functions, stackName: template.stackName });
   api.handle = apiHandler(httpApi, services, wireLog, api.url);
   services.functions.warm();
   return {

@@ -96,6 +96,8 @@ const hostedTypes: ReadonlyMap<string, ResourceType> = new Map<string, ResourceT
   ],
   ['AWS::ApiGatewayV2::Integration', { ref: shortId, attributes: (name) => ({ IntegrationId: shortId(name) }) }],
   ['AWS::ApiGatewayV2::Route', { ref: shortId, attributes: (name) => ({ RouteId: shortId(name) }) }],
+  // What Ref gives is known only once it is made, and nothing asks for it.
+  ['Custom::MillraceEngine', { ref: byName, attributes: noAttributes }],
   ['AWS::ApiGatewayV2::Stage', { nameProperty: 'StageName', ref: byName, attributes: noAttributes }],
 ]);
 

@@ -1,0 +1,30 @@
+/** A state machine of one's own as an engine: it waits a little, then counts words. */
+import { Duration } from 'aws-cdk-lib';
+import { DefinitionBody, JsonPath, Pass, StateMachine, TaskInput, Wait, WaitTime } from 'aws-cdk-lib/aws-stepfunctions';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
+import type { MillraceStack } from '../../infra/stacks/millrace-stack.ts';
+
+/** Called where the stack is made (`infra/app.ts`); `count-words` is one of its functions. */
+export function addEngines(stack: MillraceStack): void {
+  const countWords = stack.functions.get('count-words');
+  if (!countWords) throw new Error('there is no function count-words');
+  const stateMachine = new StateMachine(stack, 'Counting', {
+    definitionBody: DefinitionBody.fromChainable(
+      new Wait(stack, 'WaitALittle', { time: WaitTime.duration(Duration.seconds(1)) })
+        .next(
+          new LambdaInvoke(stack, 'CountWords', {
+            lambdaFunction: countWords.function,
+            payload: TaskInput.fromJsonPathAt('$.params'),
+            outputPath: '$.Payload',
+          }),
+        )
+        .next(new Pass(stack, 'Shape', { parameters: { counted: JsonPath.numberAt('$.words') } })),
+    ),
+  });
+  stack.addStateMachineEngine('counting', {
+    stateMachine,
+    maxConcurrent: 2,
+    labels: { team: 'text' },
+    paramsSchema: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
+  });
+}

@@ -1,0 +1,155 @@
+/**
+ * CloudFormation's part for engines: asks the function that registers them, and waits for what it answers.
+ *
+ * A resource that an earlier host on the same data made is updated, not created again, and one that is not in the
+ * template any more is deleted, as a deployment would do.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { hostArn } from '#local/cloud-address.ts';
+import type { Disk, Section } from '#local/disk.ts';
+import { HostError } from '#local/host-error.ts';
+import type { LambdaFunctions } from '#local/lambda-functions.ts';
+import { openLoopbackServer, refusal } from '#local/loopback-server.ts';
+import type { HostedResource } from '#local/template.ts';
+
+/** Resources that a function of the template makes. */
+const TYPE = 'Custom::MillraceEngine';
+/** How long an answer may take after its invocation is over (ms); it comes before that. */
+const ANSWER_MS = 5_000;
+/** Invocations of one request; on AWS, Lambda repeats those that end with an error. */
+const TRIES = 3;
+
+/** What resources are made with. */
+export type CustomResourceSurroundings = {
+  readonly disk: Disk;
+  readonly stackName: string;
+  readonly functions: Pick<LambdaFunctions, 'find' | 'invoke'>;
+};
+
+/** What is kept of a resource. */
+type Made = { readonly physicalId: string; readonly properties: HostedResource['properties'] };
+
+const answerSchema = z.object({
+  Status: z.enum(['SUCCESS', 'FAILED']),
+  Reason: z.string().optional(),
+  PhysicalResourceId: z.string().min(1),
+  RequestId: z.string(),
+});
+
+type Answer = z.infer<typeof answerSchema>;
+
+/** What is asked; the rest of the request is the same for all. */
+type Asked = {
+  readonly RequestType: 'Create' | 'Update' | 'Delete';
+  readonly LogicalResourceId: string;
+  readonly PhysicalResourceId?: string;
+  readonly ResourceProperties: HostedResource['properties'];
+  readonly OldResourceProperties?: HostedResource['properties'];
+};
+
+/**
+ * Makes the engines of a template; call it once everything else is going.
+ * @throws {HostError} `ENGINE_NOT_REGISTERED` with what the function said
+ */
+export async function makeCustomResources(
+  resources: readonly HostedResource[],
+  around: CustomResourceSurroundings,
+): Promise<void> {
+  const wanted = resources.filter(({ type }) => type === TYPE);
+  if (wanted.length === 0) return;
+  const made = around.disk.section<Made>('custom-resources');
+  const answers = new Map<string, (answer: Answer) => void>();
+  const desk = await openDesk(answers);
+  const ask = (asked: Asked) => askFunction(asked, around, answers, desk.url);
+  try {
+    await removeForgotten(wanted, made, ask);
+    for (const { logicalId, properties } of wanted) {
+      const before = await made.get(logicalId);
+      const known = before && { PhysicalResourceId: before.physicalId, OldResourceProperties: before.properties };
+      const RequestType = known ? 'Update' : 'Create';
+      const common = { LogicalResourceId: logicalId, ResourceProperties: properties };
+      const { PhysicalResourceId } = await ask({ RequestType, ...common, ...known });
+      await made.put(logicalId, { physicalId: PhysicalResourceId, properties });
+    }
+  } finally {
+    await desk.close();
+  }
+}
+
+/** First, so that a resource may have taken over the name of one that is gone. */
+async function removeForgotten(
+  wanted: readonly HostedResource[],
+  made: Section<Made>,
+  ask: (asked: Asked) => Promise<Answer>,
+): Promise<void> {
+  const known = new Set(wanted.map(({ logicalId }) => logicalId));
+  for await (const [logicalId, { physicalId, properties }] of made.entries()) {
+    if (known.has(logicalId)) continue;
+    // The function is where it is now, whatever its address was.
+    const ServiceToken = wanted[0]?.properties['ServiceToken'];
+    const common = { LogicalResourceId: logicalId, PhysicalResourceId: physicalId };
+    await ask({ RequestType: 'Delete', ...common, ResourceProperties: { ...properties, ServiceToken } });
+    await made.del(logicalId);
+  }
+}
+
+/** Takes the answers: what a presigned address of S3 is on AWS. */
+function openDesk(answers: ReadonlyMap<string, (answer: Answer) => void>) {
+  return openLoopbackServer({
+    port: 0,
+    maxBodyBytes: 4096,
+    maxHeaderBytes: 10_240,
+    async handle({ method, target, body }) {
+      const take = method === 'PUT' ? answers.get(target.slice(1)) : undefined;
+      const answer = answerSchema.safeParse(jsonOf(body));
+      if (!take || !answer.success) return refusal(403, 'Forbidden');
+      take(answer.data);
+      return { status: 200, body: '' };
+    },
+  });
+}
+
+async function askFunction(
+  asked: Asked,
+  { functions, stackName }: CustomResourceSurroundings,
+  answers: Map<string, (answer: Answer) => void>,
+  deskUrl: string,
+): Promise<Answer> {
+  const RequestId = randomUUID();
+  const answered = new Promise<Answer>((resolve) => answers.set(RequestId, resolve));
+  const StackId = hostArn('cloudformation', `stack/${stackName}/host`);
+  const request = { ...asked, ResourceType: TYPE, RequestId, StackId, ResponseURL: `${deskUrl}/${RequestId}` };
+  const name = functions.find(String(asked.ResourceProperties['ServiceToken']));
+  if (name === undefined) throw notRegistered(asked, 'its ServiceToken names no function of the template');
+  try {
+    let fault = '';
+    for (let tries = 0; tries < TRIES; tries++) {
+      const outcome = await functions.invoke(name, { event: JSON.stringify(request) });
+      const answer = await Promise.race([answered, after(outcome.ok ? ANSWER_MS : 0)]);
+      if (answer?.Status === 'SUCCESS') return answer;
+      if (answer) throw notRegistered(asked, answer.Reason ?? 'no reason was given');
+      fault = outcome.ok ? 'it did not answer' : `${outcome.error.errorType}: ${outcome.error.errorMessage}`;
+    }
+    throw notRegistered(asked, `${name}: ${fault}`);
+  } finally {
+    answers.delete(RequestId);
+  }
+}
+
+function after(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, ms, undefined).unref());
+}
+
+function notRegistered({ LogicalResourceId, ResourceProperties }: Asked, reason: string): HostError {
+  const name = JSON.stringify(ResourceProperties['Name']);
+  return new HostError('ENGINE_NOT_REGISTERED', `the engine ${name} (${LogicalResourceId}): ${reason}`);
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
