@@ -11,6 +11,10 @@ const API_VERSION = '1';
 /** Problems that any address may answer. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = ['INVALID_PARAMETER', 'THROTTLED', 'INTERNAL_ERROR'];
 
+/** Statuses of problems that pass by themselves. */
+const PASSING: ReadonlySet<number> = new Set([429, 503]);
+const RETRY_AFTER = { 'Retry-After': 'Seconds after which the same request may be made again.' };
+
 /** Builds the document. */
 export function buildOpenApi(routes: readonly Route[]): JsonObject {
   const components = new Map<string, Json>();
@@ -113,7 +117,10 @@ function problemsOf(route: Route, components: Components): { [status: string]: J
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [status, { description: codes.join(', '), content }]),
+      .map(([status, codes]) => [
+        status,
+        { description: codes.join(', '), ...(PASSING.has(status) && { headers: headersOf(RETRY_AFTER) }), content },
+      ]),
   );
 }
 

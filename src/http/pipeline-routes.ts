@@ -16,6 +16,7 @@ import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { type ApiDeps, defineRoute } from './route.ts';
 
+const ETAG = { ETag: 'The revision that is shown, in double quotes; `If-Match` takes it.' };
 const definitionBody = { mediaTypes: DEFINITION_TYPES, schema: pipelineSchema, required: true };
 const BODY_PROBLEMS = [
   'INVALID_JSON',
@@ -36,8 +37,8 @@ export const putPipelineRoute = defineRoute({
   headers: { 'If-Match': 'Revision that has to be the present one, in double quotes; `*` is any.' },
   body: definitionBody,
   answers: {
-    200: { description: 'A new revision, or the present one again', schema: pipelineResourceSchema },
-    201: { description: 'The first revision', schema: pipelineResourceSchema },
+    200: { description: 'A new revision, or the present one again', schema: pipelineResourceSchema, headers: ETAG },
+    201: { description: 'The first revision', schema: pipelineResourceSchema, headers: ETAG },
   },
   problems: [...BODY_PROBLEMS, 'REVISION_MISMATCH', 'PIPELINE_DELETING', 'BUSY', ...PIPELINE_PROBLEMS],
   async handle({ deps, request, pathPart }) {
@@ -132,7 +133,7 @@ export const getPipelineRoute = defineRoute({
   operationId: 'getPipeline',
   summary: 'A pipeline with its present revision, or another one',
   query: { revision: { schema: z.string(), description: 'Default: the present one.' } },
-  answers: { 200: { description: 'The pipeline', schema: pipelineResourceSchema } },
+  answers: { 200: { description: 'The pipeline', schema: pipelineResourceSchema, headers: ETAG } },
   problems: ['INVALID_PARAMETER', 'PIPELINE_NOT_FOUND', 'REVISION_NOT_FOUND', ...PIPELINE_PROBLEMS],
   async handle({ deps, query, pathPart }) {
     const head = await readHead(deps, pathPart('name'));

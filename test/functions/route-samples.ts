@@ -73,6 +73,11 @@ function bodyOf(route: Route): Sent {
 
 const document = buildOpenApi(ROUTES) as { readonly paths: { readonly [path: string]: JsonObject } };
 
+interface DocumentedAnswer {
+  readonly description: string;
+  readonly headers?: JsonObject;
+}
+
 /** Whether the document of the API says that the route answers so. */
 function expectDocumented(route: Route, { status, body, headers }: Answer): void {
   const what = `${route.method} ${route.path} answers ${status} ${body?.code ?? ''}`;
@@ -80,7 +85,13 @@ function expectDocumented(route: Route, { status, body, headers }: Answer): void
   for (const value of Object.values(headers)) expect(value, what).toMatch(/^[\x20-\x7e]*$/);
   if (body?.code === 'UNKNOWN_ROUTE' || body?.code === 'METHOD_NOT_ALLOWED') return;
   const operation = document.paths[route.path]?.[route.method.toLowerCase()] as JsonObject;
-  const answers = operation['responses'] as { readonly [status: string]: { readonly description: string } };
+  const answers = operation['responses'] as unknown as { readonly [status: string]: DocumentedAnswer };
   expect(Object.keys(answers), what).toContain(String(status));
+  const documented = ['Content-Type', 'X-Request-Id', ...Object.keys(answers[status]?.headers ?? {})];
+  if (status < 400)
+    expect(
+      documented.map((name) => name.toLowerCase()),
+      what,
+    ).toEqual(expect.arrayContaining(Object.keys(headers)));
   if (status >= 400) expect(answers[status]?.description.split(', '), what).toContain(body.code);
 }
