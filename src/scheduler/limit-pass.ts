@@ -14,10 +14,10 @@ import {
 } from '#domain/limit.ts';
 import type { PassDeps } from './deps.ts';
 import { announceEngine } from './engines.ts';
-import { grantFreeSlots } from './limit-grants.ts';
+import { grantFreeSlots, ROWS_PAGE } from './limit-grants.ts';
 
 /** Readings of one pass before it gives up: others keep committing, and each of them serves the runs in line. */
-const MAX_READINGS = 20;
+const MAX_READINGS = 8;
 
 /** What brings a pass over a limit. */
 export interface LimitInput {
@@ -51,11 +51,12 @@ export async function runLimitPass(
   let hasChanged = false;
   for (let reading = 0; reading < MAX_READINGS; reading++) {
     const now = deps.clock.now();
-    const before =
-      (await deps.limits.readLimit(name)) ?? (input.slots === undefined ? undefined : newLimit(name, input.slots));
+    // Together, so that others have little time to commit in between: many runs may tell one limit at once.
+    const [known, rows] = await Promise.all([deps.limits.readLimit(name), deps.limits.listWaiting(name, ROWS_PAGE)]);
+    const before = known ?? (input.slots === undefined ? undefined : newLimit(name, input.slots));
     if (!before) return undefined;
     const told = noteStatus(applyReports(before, input.reports ?? []), now);
-    const { limit, runs } = await grantFreeSlots(deps.limits, told, now);
+    const { limit, runs } = await grantFreeSlots(deps.limits, told, rows, now);
     const next = withDue(limit, now, deps.options.tickMs);
     if (sameLimit(before, next)) return { limit: before, hasChanged };
     const committed = { ...next, rev: before.rev + 1 };
@@ -70,10 +71,15 @@ export async function runLimitPass(
   throw new LimitBusyError(name);
 }
 
-/** A limit with the due time that it has to have. */
+/**
+ * A limit with the due time that it has to have. One that is needed no more stands until its time has come: to move it in
+ * and out of the index with every slot would cost more than one look too many.
+ */
 export function withDue(limit: LimitRecord, now: number, tickMs: number): LimitRecord {
-  const { dueAt: _before, ...rest } = limit;
-  const dueAt = limitDueAt(limit, now, tickMs);
+  const { dueAt: before, ...rest } = limit;
+  const kept = before !== undefined && before > now ? before : undefined;
+  const needed = limitDueAt(limit, now, tickMs);
+  const dueAt = needed === undefined ? kept : Math.min(needed, kept ?? needed);
   return dueAt === undefined ? rest : { ...rest, dueAt };
 }
 

@@ -6,10 +6,12 @@ import { engineStatus, freeSlots, type LimitRecord, parseLimitName } from '#doma
 import type { RunLimit, RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitReport, owesLimit, owesRow, waitingRow } from '#domain/run-limits.ts';
 import type { PassDeps } from './deps.ts';
-import { runLimitPass } from './limit-pass.ts';
+import { LimitBusyError, runLimitPass } from './limit-pass.ts';
 import { isSelfDeadlocked } from './self-deadlock.ts';
 
 const PARALLEL_LIMITS = 5;
+/** Within how many seconds those that found a limit busy come back. */
+const BUSY_SPREAD_SECONDS = 3;
 
 /** Limits that a pass reads before it decides: those that may have granted something, or know less than they should. */
 export function limitsToRead(run: RunRecord): string[] {
@@ -87,13 +89,17 @@ export async function tellLimits(
   // One after the other: they are taken in one order, and few.
   for (const entry of owed) {
     const isRowOwed = owesRow(entry);
-    told.set(entry.limit, isRowOwed ? await bringRowUpToDate(deps, run, entry) : keptRow(entry));
+    const row = isRowOwed ? await bringRowUpToDate(deps, run, entry) : keptRow(entry);
+    if (!entry.waiting && entry.returned === entry.released) {
+      // Its row is gone, and of slots the limit knows all.
+      told.set(entry.limit, row);
+      matters = true;
+      continue;
+    }
     const isOwn = entry.limit === limitOfRun(pipeline);
-    const outcome = await runLimitPass(deps, entry.limit, {
-      reports: [limitReport(run, entry)],
-      self: run.id,
-      ...(isOwn && { slots: pipeline.maxActiveRuns }),
-    });
+    const outcome = await tryLimitPass(deps, run, entry, isOwn ? pipeline.maxActiveRuns : undefined);
+    if (outcome === 'busy') continue;
+    told.set(entry.limit, row);
     const limit = outcome?.limit;
     const fact = toLimitFact(limit, entry.limit, run, deps.clock.now());
     limits.set(entry.limit, fact);
@@ -106,6 +112,18 @@ export async function tellLimits(
     }
   }
   return { limits, told, matters, inTheWay, isSelfDeadlocked: isDeadlocked };
+}
+
+/** Where too many tell the limit at once, the run tells it a little later; it stays due until it has. */
+async function tryLimitPass(deps: PassDeps, run: RunRecord, entry: RunLimit, slots: number | undefined) {
+  try {
+    const reports = [limitReport(run, entry)];
+    return await runLimitPass(deps, entry.limit, { reports, self: run.id, ...(slots !== undefined && { slots }) });
+  } catch (error) {
+    if (!(error instanceof LimitBusyError)) throw error;
+    await deps.inbox.ring(run.id, 1 + (run.rev % BUSY_SPREAD_SECONDS));
+    return 'busy';
+  }
 }
 
 function keptRow({ row }: RunLimit): LimitTold {
