@@ -1,18 +1,17 @@
 /** `millrace engines`: shows, registers, drains and removes engines. */
 import type { Command } from 'commander';
 import { createApiClient } from './api-client.ts';
-import { pageShape } from './api-shapes.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { type EngineShape, engineShape } from './engine-shapes.ts';
 import { EXIT } from './exit-codes.ts';
-import { type ListOptions, moreLine, type ServerOptions, withListOptions, withServerOptions } from './list-options.ts';
+import { type ListOptions, type ServerOptions, withListOptions, withServerOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { collect, parseLabel, readInput, wholeNumberBetween } from './option-values.ts';
 import type { Style } from './output.ts';
-import { screenOf } from './run-progress.ts';
+import { printOne, printPage } from './printed-answers.ts';
 import { serverUrl } from './server-url.ts';
 import { slotLines } from './slot-lines.ts';
 import { tableLines } from './table.ts';
@@ -59,26 +58,16 @@ Examples:
   millrace engines show spark --json`,
     )
     .action(async (name: string | undefined, options: ListOptions) => {
-      await (name === undefined ? list(options, context) : showOne(name, options, context));
+      const { limit, cursor } = options;
+      await (name === undefined
+        ? printPage(
+            { path: withQuery('/v1/engines', { limit, cursor }), shape: engineShape, lines: engineTable },
+            options,
+            context,
+          )
+        : printOne({ path: enginePath(name), shape: engineShape, lines: engineLines }, options, context));
       context.exit(EXIT.ok);
     });
-}
-
-async function list({ url, json, limit, cursor }: ListOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  const path = withQuery('/v1/engines', { limit, cursor });
-  if (json) return output.line((await api.send({ path })).text);
-  const { items, nextCursor } = await api.read(pageShape(engineShape), { path });
-  for (const line of [...engineTable(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
-}
-
-async function showOne(name: string, { url, json }: ServerOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  const path = enginePath(name);
-  if (json) return output.line((await api.send({ path })).text);
-  for (const line of engineLines(await api.read(engineShape, { path }), screenOf(context))) output.line(line);
 }
 
 function addPut(engines: Command, context: CliContext): void {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
 import { type ExplanationShape, explanationShape } from './api-shapes.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
@@ -8,8 +7,7 @@ import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { runPath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
-import { screenOf } from './run-progress.ts';
-import { serverUrl } from './server-url.ts';
+import { printOne } from './printed-answers.ts';
 import { isRunEnded, paintState } from './state-style.ts';
 import { forHowLong } from './time-text.ts';
 
@@ -32,13 +30,10 @@ Example:
     });
 }
 
-async function explain(runId: string, options: ListOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const { url, json, limit, cursor } = options;
-  const api = createApiClient(serverUrl(url, env));
+function explain(runId: string, options: ListOptions, context: CliContext): Promise<void> {
+  const { limit, cursor } = options;
   const path = withQuery(`${runPath(runId)}/explain`, { limit, cursor });
-  if (json) return output.line((await api.send({ path })).text);
-  for (const line of explanationLines(await api.read(explanationShape, { path }), screenOf(context))) output.line(line);
+  return printOne({ path, shape: explanationShape, lines: explanationLines }, options, context);
 }
 
 /** What a run waits for, a paragraph for each unfinished node. */

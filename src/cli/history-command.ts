@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
-import { type HistoryShape, historyShape, pageShape } from './api-shapes.ts';
+import { type HistoryShape, historyShape } from './api-shapes.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
-import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
+import { type ListOptions, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { itemsText } from './map-text.ts';
 import { runPath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
-import { screenOf } from './run-progress.ts';
-import { serverUrl } from './server-url.ts';
+import { printPage } from './printed-answers.ts';
 import { stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
 import { localTime } from './time-text.ts';
@@ -34,14 +32,10 @@ Example:
     });
 }
 
-async function history(runId: string, options: ListOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const { url, json, limit, cursor } = options;
-  const api = createApiClient(serverUrl(url, env));
+function history(runId: string, options: ListOptions, context: CliContext): Promise<void> {
+  const { limit, cursor } = options;
   const path = withQuery(`${runPath(runId)}/history`, { limit, cursor });
-  if (json) return output.line((await api.send({ path })).text);
-  const { items, nextCursor } = await api.read(pageShape(historyShape), { path });
-  for (const line of [...historyLines(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
+  return printPage({ path, shape: historyShape, lines: historyLines }, options, context);
 }
 
 /** The history as a table; times count from its first entry. */

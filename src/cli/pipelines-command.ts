@@ -1,22 +1,17 @@
 import { type Command, Option } from 'commander';
 import { createApiClient } from './api-client.ts';
-import {
-  type PipelineLineShape,
-  type PipelineShape,
-  pageShape,
-  pipelineLineShape,
-  pipelineShape,
-} from './api-shapes.ts';
+import { type PipelineLineShape, type PipelineShape, pipelineLineShape, pipelineShape } from './api-shapes.ts';
 import { backfillLine } from './backfill-command.ts';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
 import { EXIT } from './exit-codes.ts';
-import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
+import { type ListOptions, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { pipelinePath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
+import { printPage } from './printed-answers.ts';
 import { screenOf } from './run-progress.ts';
 import { serverUrl } from './server-url.ts';
 import { tableLines } from './table.ts';
@@ -76,13 +71,10 @@ async function remove(name: string, { url, json, force }: PipelinesOptions, cont
   if (!json) output.line(`Pipeline ${output.style.bold(oneLine(name))} is deleted.`);
 }
 
-async function list({ url, json, limit, cursor }: ListOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
+function list(options: ListOptions, context: CliContext): Promise<void> {
+  const { limit, cursor } = options;
   const path = withQuery('/v1/pipelines', { limit, cursor });
-  if (json) return output.line((await api.send({ path })).text);
-  const { items, nextCursor } = await api.read(pageShape(pipelineLineShape), { path });
-  for (const line of [...pipelineTable(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
+  return printPage({ path, shape: pipelineLineShape, lines: pipelineTable }, options, context);
 }
 
 /** Shows a pipeline, after what was ordered of it. */

@@ -1,18 +1,17 @@
 /** `millrace pools`: shows pools, and gives them their number of slots. */
 import type { Command } from 'commander';
 import { createApiClient } from './api-client.ts';
-import { pageShape } from './api-shapes.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
 import { type PoolShape, poolShape } from './engine-shapes.ts';
 import { EXIT } from './exit-codes.ts';
-import { type ListOptions, moreLine, type ServerOptions, withListOptions, withServerOptions } from './list-options.ts';
+import { type ListOptions, type ServerOptions, withListOptions, withServerOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { withQuery } from './millrace-api.ts';
 import { wholeNumberBetween } from './option-values.ts';
 import type { Style } from './output.ts';
-import { screenOf } from './run-progress.ts';
+import { printOne, printPage } from './printed-answers.ts';
 import { serverUrl } from './server-url.ts';
 import { slotLines } from './slot-lines.ts';
 import { tableLines } from './table.ts';
@@ -52,26 +51,16 @@ Examples:
   millrace pools show warehouse --json`,
     )
     .action(async (name: string | undefined, options: ListOptions) => {
-      await (name === undefined ? list(options, context) : showOne(name, options, context));
+      const { limit, cursor } = options;
+      await (name === undefined
+        ? printPage(
+            { path: withQuery('/v1/pools', { limit, cursor }), shape: poolShape, lines: poolTable },
+            options,
+            context,
+          )
+        : printOne({ path: poolPath(name), shape: poolShape, lines: poolLines }, options, context));
       context.exit(EXIT.ok);
     });
-}
-
-async function list({ url, json, limit, cursor }: ListOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  const path = withQuery('/v1/pools', { limit, cursor });
-  if (json) return output.line((await api.send({ path })).text);
-  const { items, nextCursor } = await api.read(pageShape(poolShape), { path });
-  for (const line of [...poolTable(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
-}
-
-async function showOne(name: string, { url, json }: ServerOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  const path = poolPath(name);
-  if (json) return output.line((await api.send({ path })).text);
-  for (const line of poolLines(await api.read(poolShape, { path }), screenOf(context))) output.line(line);
 }
 
 function addPut(pools: Command, context: CliContext): void {

@@ -1,16 +1,14 @@
 import { type Command, Option } from 'commander';
-import { createApiClient } from './api-client.ts';
-import { pageShape, type RunLineShape, runLineShape } from './api-shapes.ts';
+import { type RunLineShape, runLineShape } from './api-shapes.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
-import { type ListOptions, moreLine, withListOptions } from './list-options.ts';
+import { type ListOptions, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { collect } from './option-values.ts';
-import { screenOf } from './run-progress.ts';
-import { serverUrl } from './server-url.ts';
+import { printPage } from './printed-answers.ts';
 import { isRunEnded, stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
 import { ago, duration } from './time-text.ts';
@@ -47,15 +45,11 @@ Examples:
     });
 }
 
-async function list(options: RunsOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const { url, json, pipeline, tag, limit, cursor } = options;
+function list(options: RunsOptions, context: CliContext): Promise<void> {
+  const { pipeline, tag, limit, cursor } = options;
   const state = options.state?.map((one) => one.toUpperCase());
-  const api = createApiClient(serverUrl(url, env));
   const path = withQuery('/v1/runs', { pipeline, state, tag, limit, cursor });
-  if (json) return output.line((await api.send({ path })).text);
-  const { items, nextCursor } = await api.read(pageShape(runLineShape), { path });
-  for (const line of [...runTable(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
+  return printPage({ path, shape: runLineShape, lines: runTable }, options, context);
 }
 
 /** The list of runs. */
