@@ -1,7 +1,7 @@
 /**
  * The run's side of limits: which slots it has, what it may start with them, what it gives back and what it asks for
  * (DESIGN, "Where two aggregates meet"). Slots are acquired and given back per attempt: what an ended attempt held
- * goes back to the limit, which serves whoever is next, and only what was granted since may be used.
+ * goes back to the limit, which serves whoever is next, unless no other run waits for it and this one can use it again.
  */
 import type { Draft } from './draft.ts';
 import type { LimitFact } from './facts.ts';
@@ -59,8 +59,10 @@ export function slotsOf(draft: Draft, limit: string): Slots {
   const entry = draft.before.limits?.find((one) => one.limit === limit);
   const inUse = countInUse(draft, limit);
   const before = entry?.taken ?? 0;
-  const returned = Math.max(entry?.returned ?? 0, before - inUse - (entry?.held ?? 0));
-  const taken = Math.max(before, draft.facts.limits?.get(limit)?.granted ?? 0);
+  const fact = draft.facts.limits?.get(limit);
+  const kept = fact?.isKeepable ? before : (entry?.held ?? 0);
+  const returned = Math.max(entry?.returned ?? 0, before - inUse - kept);
+  const taken = Math.max(before, fact?.granted ?? 0);
   const spare = Math.max(0, taken - returned - inUse);
   const slots: Slots = { limit, taken, returned, inUse, spare, held: 0, need: 0, priority: Number.NEGATIVE_INFINITY };
   draft.slots.set(limit, slots);
@@ -113,9 +115,9 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
   // Counted anew: a start of this step may have been taken back, or its attempt may have ended without an execution.
   const inUse = countInUse(draft, limit);
   const told = draft.facts.told?.get(limit);
-  const row = told ? told.row : (before?.row ?? possibleRow(before));
   const fact = draft.facts.limits?.get(limit);
   const waits = slots.need > 0 && !isRunOver(draft.state) && draft.state !== 'PAUSED';
+  const row = told ? told.row : rowToMind(before, waits);
   return {
     limit,
     taken,
@@ -137,6 +139,15 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
 /** For its turn among the runs of its pipeline a run waits from its creation on, whichever pass comes to it first. */
 function waitsSince(draft: Draft, limit: string): number {
   return limit === limitOfRun(draft.pipeline) ? draft.before.createdAt : draft.now;
+}
+
+/**
+ * The row that may stand beside the limit. One that a pass was to move or to take away may be gone any moment, so a run
+ * that waits after all does not rely on it: it puts its row again, by a later revision than that pass goes by.
+ */
+function rowToMind(before: RunLimit | undefined, waits: boolean): RunLimit['row'] {
+  const row = before?.row ?? possibleRow(before);
+  return row && waits && before && owesRow(before) ? { ...row, wants: 0 } : row;
 }
 
 /** A pass that committed that the run waits may have put its row, and died before it told. */

@@ -338,8 +338,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a row that a pass may have put before it died is forgotten',
     file: RUN_LIMITS,
-    from: '(before?.row ?? possibleRow(before))',
-    to: '(before?.row ?? possibleRow(undefined))',
+    from: 'before?.row ?? possibleRow(before);',
+    to: 'before?.row ?? possibleRow(undefined);',
   },
   {
     name: 'rows that come late stay',
@@ -382,5 +382,11 @@ export const MUTATIONS: readonly Mutation[] = [
     file: STOP_ORDERS,
     from: '(node.cleanup && hasBegun)',
     to: '(node.cleanup && (hasBegun || !hasBegun))',
+  },
+  {
+    name: 'a run that waits again relies on a row that another pass takes away',
+    file: RUN_LIMITS,
+    from: 'row && waits && before && owesRow(before) ? { ...row, wants: 0 } : row;',
+    to: 'row;',
   },
 ];

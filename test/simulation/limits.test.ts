@@ -275,6 +275,26 @@ describe('a row that comes late', () => {
   });
 });
 
+describe('a run that waits again while its row is being taken away', () => {
+  it('puts it again: it is not left waiting for ever', async () => {
+    const world = await play({
+      name: 'paused and stopped',
+      definition: pipeline('again', [node('a', { cleanup: true, map: { items: [1] } }), node('b', { cleanup: true })]),
+      script: () => ok(1_000),
+      users: [
+        [
+          { atMs: 0, kind: 'engine', name: FULL, slots: 1 },
+          { atMs: 0, kind: 'engine', name: FULL, slots: 0 },
+          { atMs: 100_000, kind: 'engine', name: FULL, slots: 1 },
+        ],
+        [{ atMs: 0, kind: 'stop', run: 0 }],
+        [{ atMs: 0, kind: 'pause', run: 0 }],
+      ],
+    });
+    expect(states(world)).toEqual(['ABORTED']);
+  });
+});
+
 describe('a row whose pass died before it could say that it stands', () => {
   it('is taken away as soon as the run waits no more, so that nobody looks after it each minute', async () => {
     const scenario: Scenario = {
