@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -72,15 +72,52 @@ describe('an engine of the stack on the development host', () => {
     expect(await send('GET', '/v1/engines/counting')).toMatchObject({ body: { generation: 2, maxConcurrent: 2 } });
   });
 
-  it('that is refused keeps the host from starting, and goes with its construct', async () => {
-    const app = 'node test/integration/engine-app.ts refused';
-    const refused = await synthesizeApp({ app, outDir: path.join(folder, 'out') });
+  it('that is refused keeps the host from starting; the next start goes on from there', async () => {
+    const elsewhere = 'arn:aws:states:us-west-2:111122223333:stateMachine:elsewhere';
+    const refused = await assemblyWith('refused', { Elsewhere: engine('elsewhere', elsewhere) });
     await expect(open('refused', refused)).rejects.toMatchObject({
       code: 'ENGINE_NOT_REGISTERED',
-      message: expect.stringMatching(/"elsewhere".*another account or region/),
+      message: expect.stringMatching(/"elsewhere" \(Elsewhere\): INVALID_REQUEST: .*another account or region/),
     });
     await open('refused');
     expect((await send('GET', '/v1/engines/elsewhere')).status).toBe(404);
     expect((await send('GET', '/v1/engines/counting')).status).toBe(200);
-  }, 60_000);
+  });
+
+  it('goes with its construct, and its name may be given again', async () => {
+    const machine = { 'Fn::GetAtt': ['LambdaEngineStateMachine5CEDEF5A', 'Arn'] };
+    const counting = await assemblyWith('again', { Again: engine('counting', machine) }, ['Custom::MillraceEngine']);
+    await open('again');
+    await host?.close();
+    await open('again', counting);
+    expect(await send('GET', '/v1/engines/counting')).toMatchObject({
+      body: { generation: 2, labels: { cloudformation: 'Millrace/Again' } },
+    });
+  });
 });
+
+function engine(name: string, stateMachineArn: unknown) {
+  const registration = ['{"stateMachineArn":"', stateMachineArn, '"}'];
+  const Registration = { 'Fn::Join': ['', registration] };
+  return { Type: 'Custom::MillraceEngine', Properties: { Name: name, Registration } };
+}
+
+interface Template {
+  readonly Resources: Record<string, { readonly Type: string; readonly Properties: Record<string, unknown> }>;
+}
+
+/** The assembly with other engines, without resources of some types. */
+async function assemblyWith(name: string, more: Template['Resources'], without: string[] = []): Promise<string> {
+  const copy = path.join(folder, `out-${name}`);
+  await cp(cdkOut, copy, { recursive: true });
+  const file = path.join(copy, 'Millrace.template.json');
+  const template = JSON.parse(await readFile(file, 'utf8')) as Template;
+  const known = Object.entries(template.Resources);
+  const token = known.find(([, { Type }]) => Type === 'Custom::MillraceEngine')?.[1].Properties['ServiceToken'];
+  const added = Object.entries(more).map(([id, { Type, Properties }]) => {
+    return [id, { Type, Properties: { ...Properties, ServiceToken: token } }] as const;
+  });
+  const Resources = Object.fromEntries([...known.filter(([, { Type }]) => !without.includes(Type)), ...added]);
+  await writeFile(file, JSON.stringify({ ...template, Resources }));
+  return copy;
+}
