@@ -132,6 +132,11 @@ export interface LimitFact {
   readonly isUnlimited: boolean;
   /** Slots that could be granted now. */
   readonly free: number;
+  /**
+   * A slot that comes free in the run may be used by it again: no other run waits for one, and no more are out than there
+   * may be.
+   */
+  readonly isKeepable?: boolean;
   /** What the run was granted so far, where the limit knows the run. */
   readonly granted?: number;
   /** What the limit knows that the run gave back; everything it took, where the limit has forgotten the run. */

@@ -2,7 +2,7 @@
 import pMap from 'p-map';
 import type { LimitFact, LimitTold } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
-import { engineStatus, freeSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
+import { engineStatus, freeSlots, heldSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
 import type { RunLimit, RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitReport, owesLimit, owesRow, waitingRow } from '#domain/run-limits.ts';
 import type { PassDeps } from './deps.ts';
@@ -24,22 +24,35 @@ export async function readLimitFacts(
   run: RunRecord,
   names: readonly string[],
 ): Promise<[string, LimitFact][]> {
-  return pMap(
-    names,
-    async (name) => [name, toLimitFact(await deps.limits.readLimit(name), name, run, deps.clock.now())],
-    {
-      concurrency: PARALLEL_LIMITS,
-    },
-  );
+  const read = async (name: string): Promise<[string, LimitFact]> => {
+    const [limit, isKeepable] = await Promise.all([deps.limits.readLimit(name), isWantedByNobodyElse(deps, run, name)]);
+    return [name, toLimitFact(limit, name, run, deps.clock.now(), isKeepable)];
+  };
+  return pMap(names, read, { concurrency: PARALLEL_LIMITS });
 }
 
-function toLimitFact(limit: LimitRecord | undefined, name: string, run: RunRecord, now: number): LimitFact {
+/** Whether no other run waits for a limit of which the run has slots; asked only where it has. */
+async function isWantedByNobodyElse(deps: PassDeps, run: RunRecord, name: string): Promise<boolean> {
+  const entry = run.limits?.find(({ limit }) => limit === name);
+  if (!entry || entry.taken === entry.returned) return false;
+  const rows = await deps.limits.listWaiting(name, 2);
+  return rows.every((row) => row.run === run.id);
+}
+
+function toLimitFact(
+  limit: LimitRecord | undefined,
+  name: string,
+  run: RunRecord,
+  now: number,
+  isKeepable = false,
+): LimitFact {
   if (!limit) return { status: 'missing', isUnlimited: false, free: 0, returned: Number.POSITIVE_INFINITY };
   const holder = limit.holders.find((one) => one.run === run.id && one.nonce === run.nonce);
   return {
     ...engineOf(limit, name, now),
     isUnlimited: limit.slots === undefined,
     free: freeSlots(limit, now),
+    isKeepable: isKeepable && heldSlots(limit) <= (limit.slots ?? 0),
     ...(holder && { granted: holder.granted }),
     returned: holder?.returned ?? Number.POSITIVE_INFINITY,
   };
