@@ -7,8 +7,7 @@ export function acknowledgeWildcards({ grantPrincipal }: IGrantable, reason: str
   if (!Construct.isConstruct(grantPrincipal)) return;
   const principal: IConstruct = grantPrincipal;
   for (const arn of arns) {
-    const { 'Fn::Join': join } = Stack.of(principal).resolve(arn) as { 'Fn::Join': [string, ArnPart[]] };
-    const shown = join[1].map(shownPart).join('');
+    const shown = shownArn(Stack.of(principal).resolve(arn));
     if (shown.includes('*')) {
       Validations.of(principal).acknowledge({ id: `AwsSolutions-IAM5[Resource::${shown}]`, reason });
     }
@@ -17,7 +16,11 @@ export function acknowledgeWildcards({ grantPrincipal }: IGrantable, reason: str
 
 type ArnPart = string | { readonly Ref?: string; readonly 'Fn::GetAtt'?: readonly [string, string] };
 
-/** As cdk-nag writes it. */
+/** As cdk-nag writes it. In a stack of a known account and region an ARN may be all text. */
+function shownArn(arn: string | { readonly 'Fn::Join': readonly [string, readonly ArnPart[]] }): string {
+  return typeof arn === 'string' ? arn : arn['Fn::Join'][1].map(shownPart).join('');
+}
+
 function shownPart(part: ArnPart): string {
   if (typeof part === 'string') return part;
   const { Ref: name, 'Fn::GetAtt': attribute } = part;

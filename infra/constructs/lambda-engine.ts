@@ -2,7 +2,8 @@ import { ArnFormat, Stack, Validations } from 'aws-cdk-lib';
 import { Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
+import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
 import { LAMBDA_ENGINE_DEFINITION } from './lambda-engine-definition.ts';
 
 /** Settings of the engine. */
@@ -67,17 +68,7 @@ export class LambdaEngine extends Construct {
       actions: ['states:DescribeExecution', 'states:StopExecution'],
       resourceArns: [this.#executionArn],
     });
-    acknowledgeExecutions(grantee, this.#executionArn);
+    const reason = 'Executions are made at run time; the prefix keeps to those of this installation and engine.';
+    acknowledgeWildcards(grantee, reason, [this.#executionArn]);
   }
-}
-
-function acknowledgeExecutions({ grantPrincipal }: IGrantable, executionArn: string): void {
-  if (!Construct.isConstruct(grantPrincipal)) return;
-  const principal: IConstruct = grantPrincipal;
-  const arn = Stack.of(principal).resolve(executionArn) as { 'Fn::Join': [string, (string | { Ref: string })[]] };
-  const shown = arn['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
-  Validations.of(principal).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::${shown}]`,
-    reason: 'Executions are made at run time; the prefix keeps to those of this installation and engine.',
-  });
 }

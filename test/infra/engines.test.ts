@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Validations } from 'aws-cdk-lib';
+import { CfnParameter, Stack, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { DefinitionBody, Pass, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -10,7 +10,7 @@ import { ApiProblem } from '#http/problem.ts';
 import { readJsonBody } from '#http/request-body.ts';
 import type { EngineSettings } from '../../infra/constructs/engine-settings.ts';
 import type { StateMachineEngineOptions } from '../../infra/constructs/state-machine-engine.ts';
-import type { MillraceStack } from '../../infra/stacks/millrace-stack.ts';
+import type { MillraceStack, MillraceStackProps } from '../../infra/stacks/millrace-stack.ts';
 import { createApp, createStack, ECHO, folderOf, propertyOf, resourcesOf, synthesize } from './synthesize.ts';
 
 const ARN = 'arn:aws:states:eu-central-1:111122223333:stateMachine:nightly-report';
@@ -20,8 +20,8 @@ interface Statement {
   readonly Resource: unknown;
 }
 
-/** A state machine of a team's, in the stack of the installation. */
-function machineIn(stack: MillraceStack, type = StateMachineType.STANDARD): StateMachine {
+/** A state machine of a team's. */
+function machineIn(stack: Stack, type = StateMachineType.STANDARD): StateMachine {
   return new StateMachine(stack, `Machine${type}`, {
     stateMachineType: type,
     definitionBody: DefinitionBody.fromChainable(new Pass(stack, `Pass${type}`)),
@@ -125,6 +125,23 @@ describe('addStateMachineEngine', () => {
     expect(() => synthesize({ functionsDirectory: folderOf({ 'millrace-registrar.ts': ECHO }) })).toThrow(
       'millrace-registrar',
     );
+  });
+
+  it.each<[string, MillraceStackProps['env']]>([
+    ['any account and region', undefined],
+    ['one that is named', { account: '111122223333', region: 'eu-central-1' }],
+  ])('takes state machines that are made elsewhere, in %s', (_name, env) => {
+    const app = createApp();
+    const place = env ? { env } : {};
+    const stack = createStack(app, place);
+    const other = new Stack(app, 'Other', place);
+    stack.addStateMachineEngine('other-stack', { stateMachine: machineIn(other) });
+    stack.addStateMachineEngine('imported', { stateMachine: StateMachine.fromStateMachineArn(stack, 'Imported', ARN) });
+    stack.addStateMachineEngine('told', { stateMachineArn: new CfnParameter(stack, 'Told').valueAsString });
+    const made = Template.fromStack(stack);
+    expect(resourcesOf(made, 'Custom::MillraceEngine').size).toBe(3);
+    expect(actionsOn(made, 'FunctionsapiRole', ':nightly-report')).toHaveLength(5);
+    expect(actionsOn(made, 'FunctionsapiRole', '"Told"')).toHaveLength(5);
   });
 
   it('breaks no rule of cdk-nag that it does not answer for', () => {
