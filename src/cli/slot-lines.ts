@@ -32,7 +32,11 @@ export function slotLines({ holders = [], waiting }: SlotsShape, { style, column
     ...(holders.length > 0 ? ['', ...held] : []),
     ...(left > 0 ? [`  and ${counted(left, 'more run')}`] : []),
     ...(waiting && waiting.count > 0
-      ? ['', `  ${counted(waiting.count, 'run')}${waiting.hasMore ? ' and more' : ''} wait for a slot:`, ...queue]
+      ? [
+          '',
+          `  ${counted(waiting.count, 'run')}${waiting.hasMore ? ' and more' : ''} ${waiting.count === 1 && !waiting.hasMore ? 'waits' : 'wait'} for a slot:`,
+          ...queue,
+        ]
       : []),
   ];
 }
