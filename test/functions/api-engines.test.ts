@@ -277,6 +277,9 @@ describe('POST /v1/engines/{name}/heartbeat', () => {
       detail: { engine: 'spark', status: 'Unavailable', reason: 'HeartbeatMissed' },
     });
     expect(await look(api, 'spark')).toBe(false);
+    // A due time stands until it has come: one look more, and the silent engine costs nothing.
+    api.time.now += 60_000;
+    expect(await look(api, 'spark')).toBe(false);
     expect(await limitOf(api, 'spark')).not.toHaveProperty('dueAt');
     api.time.now += 5_000;
     expect((await api.post('/v1/engines/spark/heartbeat')).body).toMatchObject({ status: 'Available' });

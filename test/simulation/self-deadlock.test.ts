@@ -59,7 +59,8 @@ describe('C107 a run whose ancestor holds the only slot that it needs', () => {
     expect(errorOf(world, 1)?.message).toContain('Millrace.SelfDeadlock: runs above this one hold every slot');
     expect(errorOf(world, 0)?.message).toContain('Millrace.SelfDeadlock');
     expect(world.runs.all()[2]?.nodes).toMatch(/^A+$/);
-    expect(world.ticks).toBe(0);
+    // Without waiting for a tick.
+    for (const { endedAt = Number.NaN } of world.runs.all()) expect(endedAt - world.beganAt).toBeLessThan(60_000);
   });
 
   it('is not taken for one that others keep waiting', async () => {
