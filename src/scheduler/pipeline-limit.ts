@@ -4,9 +4,7 @@ import { type LimitRecord, limitName, newLimit } from '#domain/limit.ts';
 import type { PipelineHead } from '#domain/pipeline-head.ts';
 import type { PassDeps } from './deps.ts';
 import { LimitBusyError } from './limit-pass.ts';
-
-/** Changes of others that are stepped over before this gives up. */
-const MAX_TRIES = 10;
+import { ruleLimit } from './rule-limit.ts';
 
 /** What a pipeline says of the limit of its active runs. */
 export interface ActiveRunsRule {
@@ -34,16 +32,12 @@ export async function bringLimitUpToDate(
   { slots, pausedAt }: ActiveRunsRule,
 ): Promise<void> {
   const id = limitName('pipeline', name);
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const before = await deps.limits.readLimit(id);
-    if (!before && slots === undefined) return;
-    if (before?.slots === slots && before?.pausedAt === pausedAt) return;
-    const next = ruledLimit(before ?? newLimit(id, undefined), slots, pausedAt, deps.clock.now());
-    if ((await deps.limits.commitLimit(next, next.rev - 1)) === 'conflict') continue;
-    await deps.inbox.ringThing({ kind: 'limit', id });
-    return;
-  }
-  throw new LimitBusyError(id);
+  const ruled = await ruleLimit(deps, id, (before) => {
+    if (!before && slots === undefined) return undefined;
+    if (before?.slots === slots && before?.pausedAt === pausedAt) return undefined;
+    return ruledLimit(before ?? newLimit(id, undefined), slots, pausedAt, deps.clock.now());
+  });
+  if (ruled.kind === 'busy') throw new LimitBusyError(id);
 }
 
 function ruledLimit(
@@ -54,7 +48,6 @@ function ruledLimit(
 ): LimitRecord {
   return {
     ...dueNow(rest, now),
-    rev: rest.rev + 1,
     ...(slots !== undefined && { slots }),
     ...(pausedAt !== undefined && { pausedAt }),
   };

@@ -1,9 +1,7 @@
 import { dueNow } from '#domain/engine-changes.ts';
 import { type LimitRecord, limitName, newLimit } from '#domain/limit.ts';
 import type { PassDeps } from './deps.ts';
-
-/** Changes of others that one put steps over, before it gives up. */
-const MAX_TRIES = 10;
+import { ruleLimit } from './rule-limit.ts';
 
 /** What became of a put. `busy`: others kept changing the pool. */
 export type PoolOutcome = { readonly kind: 'put'; readonly limit: LimitRecord } | { readonly kind: 'busy' };
@@ -19,14 +17,8 @@ export async function putPool(
   slots: number,
 ): Promise<PoolOutcome> {
   const id = limitName('pool', name);
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const before = await deps.limits.readLimit(id);
-    if (before?.slots === slots) return { kind: 'put', limit: before };
-    const rev = (before?.rev ?? 0) + 1;
-    const next = { ...dueNow({ ...(before ?? newLimit(id, slots)), slots }, deps.clock.now()), rev };
-    if ((await deps.limits.commitLimit(next, rev - 1)) === 'conflict') continue;
-    await deps.inbox.ringThing({ kind: 'limit', id });
-    return { kind: 'put', limit: next };
-  }
-  return { kind: 'busy' };
+  const ruled = await ruleLimit(deps, id, (before) =>
+    before?.slots === slots ? undefined : dueNow({ ...(before ?? newLimit(id, slots)), slots }, deps.clock.now()),
+  );
+  return ruled.kind === 'busy' ? ruled : { kind: 'put', limit: ruled.limit as LimitRecord };
 }
