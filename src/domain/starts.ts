@@ -81,7 +81,7 @@ function startLimited(draft: Draft, work: Sweep): boolean {
     work.advanced.add(node.index);
     work.left -= advance(draft, node, work.left);
     if (isQueued(draft.nodes[node.index])) keepWaiting(draft, node);
-    hasEnded ||= statusOf(draft.nodes[node.index] as number).standing !== 'open';
+    hasEnded ||= isTerminal(draft.nodes[node.index] as number);
   }
   return hasEnded;
 }

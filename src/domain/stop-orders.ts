@@ -5,7 +5,7 @@ import { runDeadlineOf } from './due.ts';
 import type { Command } from './facts.ts';
 import type { CompiledNode } from './graph.ts';
 import { closeMap } from './maps.ts';
-import { statusOf } from './node-status.ts';
+import { isTerminal } from './node-status.ts';
 import type { Reason } from './reasons.ts';
 import { type EndReason, isUnderWay, type StopOrder } from './run.ts';
 import { stopCode } from './stop-code.ts';
@@ -59,7 +59,7 @@ export function carryOutStop(draft: Draft, stop: StopOrder): void {
   }
   for (const node of draft.pipeline.nodes) {
     if ((node.cleanup && hasBegun) || draft.marks.has(node.index)) continue;
-    if (statusOf(draft.nodes[node.index] as number).standing !== 'open') continue;
+    if (isTerminal(draft.nodes[node.index] as number)) continue;
     if (draft.maps.has(node.index)) closeMap(draft, node.index);
     else if (!draft.flights.has(node.index)) decideNode(draft, node.index, stopCode(stop));
   }

@@ -1,7 +1,7 @@
 /** The turn of a run among those of its pipeline, where so many may be active at once (`concurrency`). */
 import { type Draft, decideNode, decideRun } from './draft.ts';
 import type { LimitFact } from './facts.ts';
-import { statusOf } from './node-status.ts';
+import { isTerminal } from './node-status.ts';
 import { limitFact, limitOfRun, type Slots, slotsOf, useSlot, wantSlots } from './run-limits.ts';
 import { markBeginnings } from './starts.ts';
 
@@ -44,7 +44,7 @@ function failSelfDeadlocked(draft: Draft): void {
   const message = `runs above this one hold every slot for active runs of ${draft.before.pipeline}, and wait for it`;
   draft.error = { name: 'Millrace.SelfDeadlock', message };
   for (const node of draft.pipeline.nodes) {
-    if (statusOf(draft.nodes[node.index] as number).standing === 'open') decideNode(draft, node.index, 'A');
+    if (!isTerminal(draft.nodes[node.index] as number)) decideNode(draft, node.index, 'A');
   }
   decideRun(draft, 'FAILED', 'SelfDeadlock');
 }

@@ -17,28 +17,33 @@ interface Answer {
   readonly message: string;
 }
 
+const FINISHED: Answer = { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' };
+const STOPPED: Answer = { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' };
+const STOPPING: Answer = { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' };
+const NOT_PAUSED: Answer = { outcome: 'NOT_PAUSED', message: 'The run is not paused.' };
+
 /** What is answered to each command, by what became of it. */
 const ANSWERS: Record<RunCommand['kind'], Partial<Record<CommandAnswer, Answer>>> = {
   stop: {
-    accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
-    already: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
-    stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped already.' },
-    over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
-    queued: { outcome: 'ACCEPTED', message: 'Nothing of the run starts from now on.' },
+    accepted: STOPPED,
+    already: STOPPING,
+    stopping: STOPPING,
+    over: FINISHED,
+    queued: STOPPED,
   },
   pause: {
     accepted: { outcome: 'ACCEPTED', message: 'Nothing of the run starts until it is resumed; what runs finishes.' },
     already: { outcome: 'ALREADY_PAUSED', message: 'The run is paused already.' },
     stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped; it cannot be paused.' },
-    over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
+    over: FINISHED,
     queued: { outcome: 'NOT_BEGUN', message: 'The run has not begun: it waits for its turn. It can be stopped.' },
   },
   resume: {
     accepted: { outcome: 'ACCEPTED', message: 'The run goes on.' },
-    already: { outcome: 'NOT_PAUSED', message: 'The run is not paused.' },
+    already: NOT_PAUSED,
     stopping: { outcome: 'ALREADY_STOPPING', message: 'The run is being stopped; it cannot be resumed.' },
-    over: { outcome: 'ALREADY_FINISHED', message: 'The run was over before.' },
-    queued: { outcome: 'NOT_PAUSED', message: 'The run is not paused.' },
+    over: FINISHED,
+    queued: NOT_PAUSED,
   },
 };
 

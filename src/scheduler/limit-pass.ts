@@ -78,8 +78,7 @@ export async function runLimitPass(
 export function withDue(limit: LimitRecord, now: number, tickMs: number): LimitRecord {
   const { dueAt: before, ...rest } = limit;
   const kept = before !== undefined && before > now ? before : undefined;
-  const needed = limitDueAt(limit, now, tickMs);
-  const dueAt = needed === undefined ? kept : Math.min(needed, kept ?? needed);
+  const dueAt = limitDueAt(limit, now, tickMs) ?? kept;
   return dueAt === undefined ? rest : { ...rest, dueAt };
 }
 
