@@ -71,8 +71,8 @@ describe('SqsInbox', () => {
     service.script((call) => take(call));
     const runs = Array.from({ length: 25 }, (_, at) => `run-${at}`);
     await inbox.ringAll(runs.map(asRun));
-    expect(service.calls.map((call) => entriesOf(call).length)).toEqual([10, 10, 5]);
-    expect(rungBy(service.calls)).toEqual(runs);
+    expect(service.calls.map((call) => entriesOf(call).length).toSorted()).toEqual([10, 10, 5]);
+    expect(rungBy(service.calls).toSorted()).toEqual(runs.toSorted());
     await inbox.ringAll([]);
     expect(service.calls).toHaveLength(3);
   });
@@ -96,7 +96,7 @@ describe('SqsInbox', () => {
   it('carries any id', async () => {
     service.script((call) => take(call));
     await inbox.ringAll(ODD_TEXTS.map(asRun));
-    expect(rungBy(service.calls)).toEqual(ODD_TEXTS);
+    expect(rungBy(service.calls).toSorted()).toEqual(ODD_TEXTS.toSorted());
   });
 
   it('sends again what was not taken, and only that', async () => {
@@ -104,6 +104,49 @@ describe('SqsInbox', () => {
     await inbox.ringAll(Array.from({ length: 10 }, (_, at) => asRun(`run-${at}`)));
     expect(service.calls).toHaveLength(2);
     expect(rungBy(service.calls.slice(1))).toEqual(['run-3', 'run-7']);
+  });
+
+  it('has at most eight calls under way at once', async () => {
+    let [underWay, most] = [0, 0];
+    const counting = {
+      async send(command: { readonly input: { readonly Entries: readonly BatchEntry[] } }) {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await new Promise(setImmediate);
+        underWay -= 1;
+        sent.push(...command.input.Entries.map(({ MessageBody }) => JSON.parse(MessageBody).run));
+        return { Successful: [] };
+      },
+    };
+    const sent: string[] = [];
+    const runs = Array.from({ length: 1_234 }, (_, at) => `run-${at}`);
+    await createSqsInbox(counting as unknown as SQSClient, QUEUE).ringAll(runs.map(asRun));
+    expect(most).toBe(8);
+    expect(sent.toSorted()).toEqual(runs.toSorted());
+  });
+
+  it('sends again what was not taken of calls at the same time, each for itself', async () => {
+    const seen = new Set<string>();
+    const isFirst = (run: string) => !seen.has(run) && seen.add(run);
+    service.script((call) =>
+      take(call, ({ MessageBody }) => {
+        const { run } = JSON.parse(MessageBody);
+        return /[37]$/.test(run) && Boolean(isFirst(run));
+      }),
+    );
+    const runs = Array.from({ length: 60 }, (_, at) => `run-${at}`);
+    await inbox.ringAll(runs.map(asRun));
+    const sent = rungBy(service.calls);
+    expect(sent.toSorted()).toEqual([...runs, ...runs.filter((run) => /[37]$/.test(run))].toSorted());
+  });
+
+  it('waits for the calls under way when one fails, makes no more, and says how many failed', async () => {
+    service.script(() => failure('QueueDoesNotExist', 'The specified queue does not exist.'));
+    const things = Array.from({ length: 1_000 }, (_, at) => asRun(`run-${at}`));
+    await expect(inbox.ringAll(things)).rejects.toThrow('does not exist. (and 7 more calls failed)');
+    expect(service.calls).toHaveLength(8);
+    await new Promise(setImmediate);
+    expect(service.calls).toHaveLength(8);
   });
 
   it('gives up in the end, and says why', async () => {
