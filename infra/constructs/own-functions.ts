@@ -1,16 +1,14 @@
-import { join } from 'node:path';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Bundle, bundleFunctions } from './bundle.ts';
 import { PAYLOAD_STORE } from './function-library.ts';
 import { NodeFunction } from './node-function.ts';
+import { PROJECT, sourceFile } from './project.ts';
 import { OWN_FUNCTIONS, type OwnFunction, PASS_SECONDS } from './settings.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
-
 /** The thread that evaluates expressions; the evaluator starts it from the file beside its own. */
-const EVALUATOR_WORKER = { name: 'evaluator-worker', file: join(PROJECT, 'src/adapters/jsonata/evaluator-worker.ts') };
+const EVALUATOR_WORKER = { name: 'evaluator-worker', file: sourceFile('src/adapters/jsonata/evaluator-worker') };
 
 /** Settings of Millrace's own functions. */
 export interface OwnFunctionsProps {
@@ -39,7 +37,7 @@ export class OwnFunctions extends Construct {
     super(scope, id);
     const entries = OWN_FUNCTIONS.map((name) => ({
       name,
-      file: props.entries?.[name] ?? join(PROJECT, 'functions', name, 'index.ts'),
+      file: props.entries?.[name] ?? sourceFile(`functions/${name}/index`),
     }));
     const bundles = bundleFunctions(entries, {
       root: PROJECT,

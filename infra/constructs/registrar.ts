@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Bundle, bundleFunctions } from './bundle.ts';
 import { PAYLOAD_STORE } from './function-library.ts';
 import { NodeFunction } from './node-function.ts';
-
-const PROJECT = join(import.meta.dirname, '../..');
+import { PROJECT, sourceFile } from './project.ts';
 
 /** Longest that a registration takes, in seconds; it answers before. */
 const TIMEOUT_SECONDS = 90;
@@ -30,7 +28,7 @@ export class Registrar extends Construct {
 
   constructor(scope: Construct, id: string, { installation, environment, entry }: RegistrarProps) {
     super(scope, id);
-    const file = entry ?? join(PROJECT, 'functions/registrar/index.ts');
+    const file = entry ?? sourceFile('functions/registrar/index');
     const options = { root: PROJECT, minify: true, companions: [PAYLOAD_STORE] };
     const bundle = bundleFunctions([{ name: 'registrar', file }], options).get('registrar') as Bundle;
     this.function = new NodeFunction(this, 'registrar', {

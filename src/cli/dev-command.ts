@@ -39,7 +39,7 @@ export function addDevCommand(program: Command, context: CliContext): void {
         .default(DEFAULT_TICK.seconds, DEFAULT_TICK.text),
     )
     .option('--functions <dir>', 'folder of the functions that nodes call: NAME.ts or NAME/index.ts')
-    .option('--app <command>', 'CDK app to synthesize (default: "node infra/app.ts")')
+    .option('--app <command>', 'command of the CDK app to synthesize (default: an app with nothing but Millrace)')
     .option('--chaos <spec>', 'troubles to make, see below')
     .option('--seed <n>', 'makes --chaos choose the same again', parseSeed)
     .option('--json', 'print one JSON line when ready: {url, data, pid}')

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Host } from '#local/host.ts';
 import { CliError } from './cli-error.ts';
 
@@ -21,8 +21,8 @@ export interface HostSettings {
   readonly log: (line: string) => void;
 }
 
-/** Where synthesized templates are kept for the next time. */
-const assemblies = resolve(import.meta.dirname, '../../node_modules/.cache/millrace');
+/** Where synthesized templates are kept for the next time: in the `node_modules` that this file lies in, or beside. */
+const assemblies = cacheFolder(import.meta.dirname);
 
 /**
  * Synthesizes the app and hosts its template.
@@ -69,4 +69,10 @@ function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+function cacheFolder(directory: string): string {
+  const modules = basename(directory) === 'node_modules' ? directory : join(directory, 'node_modules');
+  const isFound = existsSync(modules) || dirname(directory) === directory;
+  return isFound ? join(modules, '.cache/millrace') : cacheFolder(dirname(directory));
 }

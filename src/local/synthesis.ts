@@ -9,7 +9,7 @@ import { HostError } from '#local/host-error.ts';
 
 /** Which app to synthesize. */
 type SynthesisOptions = {
-  /** The command that runs the app, as in cdk.json. @default 'node infra/app.ts' */
+  /** The command that runs the app, as in cdk.json. @default our own app */
   readonly app?: string;
   /** A directory of users' functions, given to the app as the context value `functions`. */
   readonly functionsDir?: string;
@@ -19,7 +19,8 @@ type SynthesisOptions = {
   readonly projectDir?: string;
 };
 
-const ownApp = 'node infra/app.ts';
+const extension = path.extname(import.meta.filename);
+const ownApp = `node infra/app${extension}`;
 const ownProject = path.resolve(import.meta.dirname, '../..');
 /** What the template of our own app is made from, besides users' functions. */
 const ownInputs = ['infra', 'functions', 'src', 'package-lock.json', 'package.json', 'cdk.json', 'tsconfig.json'];
@@ -128,7 +129,7 @@ async function addBundles(hash: Hash, directory: string): Promise<boolean> {
   for (const entry of names) hash.update(`\0${entry.name}`);
   if (entryPoints.length === 0) return false;
   const settings = { bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'silent' } as const;
-  const alias = { 'millrace/function': path.join(ownProject, 'src/function/index.ts') };
+  const alias = { 'millrace/function': path.join(ownProject, `src/function/index${extension}`) };
   const built = await bundle({
     ...settings,
     alias,

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expressionsIn } from '#domain/expression.ts';
 import type { ErrorInfo } from '#domain/run.ts';
@@ -16,11 +17,8 @@ import { expressionError, memoryError, timeError } from './expression-failure.ts
 import type { ThreadLimits } from './expression-limits.ts';
 import { createExpressionWatch, type Offence } from './expression-watch.ts';
 
-/** Beside an index.mjs that was bundled, or beside this source file. */
-const WORKER_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? './evaluator-worker.ts' : './evaluator-worker.mjs',
-  import.meta.url,
-);
+/** Beside this file, and of its kind: source, built, or bundled. */
+const WORKER_FILE = new URL(`./evaluator-worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
  * The memory at which V8 gives up, as a multiple of the limit that the watch holds expressions to. V8 ends the whole
