@@ -1,75 +1,42 @@
 /** The one index of what is due, over runs, limits and pipelines. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDynamoDueIndex } from '#adapters/aws/dynamo-due.ts';
-import { createDynamoLimitStore } from '#adapters/aws/dynamo-limit-store.ts';
-import { createDynamoRunStore } from '#adapters/aws/dynamo-run-store.ts';
-import { createTable, type Item, type Table } from '#adapters/aws/table.ts';
-import { aggregateKey, DUE_SHARD_NAMES, dueShardOf, dueThingAt, HEADS_PARTITION } from '#adapters/aws/table-keys.ts';
+import { aggregateKey, DUE_SHARD_NAMES, dueShardOf, dueThingAt } from '#adapters/aws/table-keys.ts';
 import { createMemoryDueIndex, DueMap } from '#adapters/memory/memory-due-index.ts';
-import { dueThings } from './limit-store.contract.ts';
-import { ODD_NAMES, sampleLimit } from './sample-limit.ts';
-import { CREATED, ODD_TEXTS, sampleRun } from './sample-run.ts';
-import { startDynalite, startHostTables, type TableServer } from './tables.ts';
+import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
+import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
+import { createMemoryRunStore } from '#adapters/memory/memory-run-store.ts';
+import { describeDueIndex, dueThings } from './due-index.contract.ts';
+import { openDynamoDueIndex } from './dynamo-due-index.harness.ts';
+import { ODD_NAMES } from './sample-limit.ts';
+import { CREATED, ODD_TEXTS } from './sample-run.ts';
+import { TABLE_SERVERS, type TableServer } from './tables.ts';
 
-let servers: TableServer[];
-
-beforeAll(async () => {
-  servers = await Promise.all([startDynalite(), startHostTables()]);
+describeDueIndex('memory', async () => {
+  const runs = createMemoryRunStore();
+  const limits = createMemoryLimitStore();
+  const pipelines = createMemoryPipelineStore();
+  const due = createMemoryDueIndex({ run: runs.stored, limit: limits.stored, pipeline: pipelines.stored });
+  return { runs, limits, pipelines, due };
 });
 
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.close()));
-});
+for (const [backend, start] of TABLE_SERVERS) {
+  describe('over a table', () => {
+    let server: TableServer;
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server.close());
 
-async function openTable(server: number): Promise<Table> {
-  const { client, createTable: create } = servers[server] as TableServer;
-  return createTable(client, await create());
+    describeDueIndex(backend, () => openDynamoDueIndex(server));
+
+    it('leaves out what has no business there', async () => {
+      const { table, due } = await openDynamoDueIndex(server);
+      await table.put({ pk: 'memo#x', sk: 'memo', ds: DUE_SHARD_NAMES[0], da: CREATED });
+      expect(await dueThings(due, CREATED)).toEqual([]);
+    });
+  });
 }
-
-describe.each([
-  ['dynalite', 0],
-  ['the development host', 1],
-])('the due index on %s', (_, server) => {
-  it('has runs, limits and pipelines by their times', async () => {
-    const table = await openTable(server);
-    const due = createDynamoDueIndex(table);
-    const run = sampleRun({ dueAt: CREATED + 1 });
-    await createDynamoRunStore(table, { now: () => CREATED }).createRun(run);
-    await createDynamoLimitStore(table).commitLimit(sampleLimit({ name: 'engine/spark', dueAt: CREATED + 2 }), 0);
-    await table.put({ pk: HEADS_PARTITION, sk: 'spark', ds: dueShardOf('spark'), da: CREATED + 3 });
-    const [first, second, third] = [
-      { kind: 'run', id: run.id },
-      { kind: 'limit', id: 'engine/spark' },
-      { kind: 'pipeline', id: 'spark' },
-    ];
-    expect(await dueThings(due, CREATED)).toEqual([]);
-    expect(await dueThings(due, CREATED + 1)).toEqual([first]);
-    expect(await dueThings(due, CREATED + 2)).toEqual([second, first]);
-    expect(await dueThings(due, CREATED + 3)).toEqual([second, first, third]);
-  });
-
-  it('keeps things of one name apart', async () => {
-    const table = await openTable(server);
-    const limits = createDynamoLimitStore(table);
-    for (const kind of ['engine', 'pool', 'pipeline'] as const) {
-      await limits.commitLimit(sampleLimit({ name: `${kind}/same`, dueAt: CREATED }), 0);
-    }
-    await table.put({ pk: HEADS_PARTITION, sk: 'same', ds: dueShardOf('same'), da: CREATED });
-    await table.put({ ...aggregateKey('same'), ds: dueShardOf('same'), da: CREATED });
-    const things = await dueThings(createDynamoDueIndex(table), CREATED);
-    expect(new Set(things.map(({ kind, id }) => `${kind} ${id}`))).toEqual(
-      new Set(['limit engine/same', 'limit pool/same', 'limit pipeline/same', 'pipeline same', 'run same']),
-    );
-  });
-
-  it('leaves out what has no business there', async () => {
-    const table = await openTable(server);
-    const strange: Item = { pk: 'memo#x', sk: 'memo', ds: DUE_SHARD_NAMES[0], da: CREATED };
-    await table.put(strange);
-    expect(await dueThings(createDynamoDueIndex(table), CREATED)).toEqual([]);
-  });
-});
 
 describe('keys of aggregates', () => {
   it('tell the run that they belong to, however odd its id', () => {

@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type LimitKind, limitName, MAX_SLOTS } from '#domain/limit.ts';
 import { DamagedLimitError, NewerLimitError } from '#domain/limit-codec.ts';
-import type { DueIndex, DueThing, LimitStore } from '#ports/index.ts';
+import type { DueIndex, LimitStore } from '#ports/index.ts';
+import { dueThings } from './due-index.contract.ts';
 import { fullEngine, ODD_NAMES, sampleHolder, sampleLimit } from './sample-limit.ts';
 import { CREATED } from './sample-run.ts';
 
@@ -15,16 +16,6 @@ export interface LimitStoreHarness {
   damage(name: string): Promise<void>;
   /** Makes a stored limit look like one that newer code wrote. */
   makeNewer(name: string): Promise<void>;
-}
-
-/** Everything that is due, from all pages. */
-export async function dueThings(due: DueIndex, now: number): Promise<DueThing[]> {
-  const things: DueThing[] = [];
-  for await (const page of due.due(now)) {
-    expect(page.length).toBeGreaterThan(0);
-    things.push(...page);
-  }
-  return things.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** The names of all limits of a kind, a page at a time. */

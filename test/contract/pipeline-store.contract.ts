@@ -1,6 +1,7 @@
 /** What every pipeline store promises. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
+import { DamagedPipelineError, NewerPipelineError } from '#domain/pipeline-head-codec.ts';
 import type { PipelineHead, PipelineStore } from '#ports/index.ts';
 import { CREATED, ODD_TEXTS } from './sample-run.ts';
 
@@ -30,12 +31,23 @@ function oddDefinition(): PipelineDefinition {
   };
 }
 
-export function describePipelineStore(backend: string, open: () => Promise<PipelineStore>): void {
+/** A fresh, empty store, and what only its backend can do to it. */
+export interface PipelineStoreHarness {
+  readonly store: PipelineStore;
+  /** Damages a stored head. */
+  damage(name: string): Promise<void>;
+  /** Makes a stored head look like one that newer code wrote. */
+  makeNewer(name: string): Promise<void>;
+}
+
+export function describePipelineStore(backend: string, open: () => Promise<PipelineStoreHarness>): void {
   describe(`PipelineStore on ${backend}`, () => {
+    let harness: PipelineStoreHarness;
     let store: PipelineStore;
 
     beforeEach(async () => {
-      store = await open();
+      harness = await open();
+      store = harness.store;
     });
 
     describe('heads', () => {
@@ -136,6 +148,28 @@ export function describePipelineStore(backend: string, open: () => Promise<Pipel
         expect(await store.listHeads(2, 'b')).toEqual({ items: heads.slice(2) });
         expect(await store.listHeads(2, 'bb')).toEqual({ items: heads.slice(2) });
         expect(await store.listHeads(2, 'd')).toEqual({ items: [] });
+      });
+    });
+
+    describe('heads that cannot be read', () => {
+      it('C98 are told, and left out of lists', async () => {
+        const heads = ['a', 'b', 'c', 'd'].map((name) => sampleHead({ name }));
+        for (const head of heads) await store.commitHead(head, 0);
+        await harness.damage('a');
+        await harness.makeNewer('c');
+        await expect(store.readHead('a')).rejects.toThrow(DamagedPipelineError);
+        await expect(store.readHead('c')).rejects.toThrow(NewerPipelineError);
+        expect(await store.listHeads(10)).toEqual({ items: [heads[1], heads[3]] });
+        expect(await store.listHeads(1)).toEqual({ items: [heads[1]], last: 'b' });
+        expect(await store.listHeads(1, 'b')).toEqual({ items: [heads[3]] });
+      });
+
+      it('are not overwritten where newer code wrote them', async () => {
+        await store.commitHead(sampleHead(), 0);
+        await harness.makeNewer('etl');
+        expect(await store.commitHead(sampleHead({ version: 2 }), 1)).toBe('conflict');
+        expect(await store.commitHead(sampleHead(), 0)).toBe('conflict');
+        await expect(store.readHead('etl')).rejects.toThrow(NewerPipelineError);
       });
     });
 

@@ -3,24 +3,41 @@ import { createDynamoPipelineStore } from '#adapters/aws/dynamo-pipeline-store.t
 import { createTable } from '#adapters/aws/table.ts';
 import { definitionSortKey, pipelinePartition } from '#adapters/aws/table-keys.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
-import { DamagedPipelineError } from '#domain/pipeline-head-codec.ts';
+import { DamagedPipelineError, type PackedHead } from '#domain/pipeline-head-codec.ts';
+import { openDynamoPipelineStore } from './dynamo-pipeline-store.harness.ts';
 import { describePipelineStore } from './pipeline-store.contract.ts';
-import { startDynalite, type TableServer } from './tables.ts';
+import { startDynalite, TABLE_SERVERS, type TableServer } from './tables.ts';
 
-let server: TableServer;
-
-beforeAll(async () => {
-  server = await startDynalite();
+describePipelineStore('memory', async () => {
+  const store = createMemoryPipelineStore();
+  const change = (name: string, fields: object) => {
+    store.stored.set(name, { ...(store.stored.get(name) as PackedHead), ...fields });
+  };
+  return {
+    store,
+    damage: async (name) => change(name, { body: '{"incarnation":' }),
+    makeNewer: async (name) => change(name, { schemaVersion: 2, body: 'a layout of the future' }),
+  };
 });
 
-afterAll(() => server.close());
-
-describePipelineStore('memory', async () => createMemoryPipelineStore());
-describePipelineStore('dynalite', async () =>
-  createDynamoPipelineStore(createTable(server.client, await server.createTable())),
-);
+for (const [backend, start] of TABLE_SERVERS) {
+  describe('in a table', () => {
+    let server: TableServer;
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server.close());
+    describePipelineStore(backend, () => openDynamoPipelineStore(server));
+  });
+}
 
 describe('C98 a stored definition that is not what was put', () => {
+  let server: TableServer;
+  beforeAll(async () => {
+    server = await startDynalite();
+  });
+  afterAll(() => server.close());
+
   const definition = { name: 'etl', nodes: [{ id: 'a', params: { function: 'f' } }] };
 
   it.each<[string, object]>([

@@ -23,7 +23,7 @@ export interface TableServer {
 }
 
 /** Keys and indexes of the table, as the stack makes it. */
-const TABLE = {
+export const TABLE = {
   KeySchema: [
     { AttributeName: 'pk', KeyType: 'HASH' },
     { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -114,3 +114,9 @@ export async function startHostTables(): Promise<TableServer & { readonly wireLo
     },
   };
 }
+
+/** The servers of tables that every machine with Node can start, by name. */
+export const TABLE_SERVERS: readonly (readonly [string, () => Promise<TableServer>])[] = [
+  ['dynalite', startDynalite],
+  ['the development host', startHostTables],
+];
