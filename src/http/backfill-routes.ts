@@ -3,7 +3,8 @@ import { toIsoTime } from '#domain/iso-time.ts';
 import { type BackfillAnswer, startBackfill } from '#scheduler/start-backfill.ts';
 import { inputErrorsInWords } from '#scheduler/start-run.ts';
 import { jsonResponse } from './api-message.ts';
-import { backfillPlanSchema, backfillRequestSchema, backfillSchema } from './backfill-schemas.ts';
+import { backfillRequestSchema } from './backfill-request.ts';
+import { backfillPlanSchema, backfillSchema } from './backfill-schemas.ts';
 import { pipelineBusy, pipelineNotFound, readHead } from './pipeline-routes.ts';
 import { viewBackfill } from './pipeline-view.ts';
 import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
@@ -18,7 +19,7 @@ export const startBackfillRoute = defineRoute({
   summary: 'Runs the instants of a schedule in a range of time, so many at once',
   body: { mediaTypes: ['application/json'], schema: backfillRequestSchema, required: true },
   answers: {
-    200: { description: 'A dry run: the instants', schema: backfillPlanSchema },
+    200: { description: `A dry run: the instants, at most ${MAX_BACKFILL}`, schema: backfillPlanSchema },
     202: { description: 'Accepted, or under way already', schema: backfillSchema },
   },
   problems: [

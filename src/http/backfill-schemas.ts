@@ -1,21 +1,9 @@
-/** Backfills, as the API takes and shows them. */
+/** Backfills, as the API shows them. */
 import * as z from 'zod';
-import { MAX_BACKFILL, MAX_BACKFILL_RUNS } from '#domain/backfill.ts';
 import { instant } from './field-schemas.ts';
-import { instantSchema } from './parameter-schemas.ts';
 
-const direction = z.enum(['forward', 'backward']);
-
-/** What asks for a backfill. */
-export const backfillRequestSchema = z
-  .strictObject({
-    from: instantSchema.describe('The first instant that may be in it.'),
-    to: instantSchema.describe('The last instant that may be in it; not in the future.'),
-    maxActiveRuns: z.int().min(1).max(MAX_BACKFILL_RUNS).optional().describe('Runs of it at once. Default 1.'),
-    direction: direction.optional().describe('`forward`: the oldest instant first. Default forward.'),
-    dryRun: z.boolean().optional().describe('Only says which instants there are. Default false.'),
-  })
-  .meta({ id: 'BackfillRequest' });
+/** Which instants come first. */
+export const backfillDirection = z.enum(['forward', 'backward']);
 
 /** What a dry run answers. */
 export const backfillPlanSchema = z
@@ -23,7 +11,7 @@ export const backfillPlanSchema = z
     instants: z
       .array(z.strictObject({ entry: z.string(), instant }))
       .readonly()
-      .describe(`In the order in which they would be started; at most ${MAX_BACKFILL}.`),
+      .describe('In the order in which they would be started.'),
   })
   .meta({ id: 'BackfillPlan' });
 
@@ -34,7 +22,7 @@ export const backfillSchema = z
     revision: z.string().describe('Revision of its runs.'),
     from: instant,
     to: instant,
-    direction,
+    direction: backfillDirection,
     maxActiveRuns: z.int(),
     at: instant.describe('When it was asked for.'),
     by: z.string().optional(),

@@ -8,7 +8,8 @@ import type { RunScope } from '#domain/run-scope.ts';
 import type { LogPlace } from '#ports/index.ts';
 import { jsonResponse } from './api-message.ts';
 import { functionOfAttempt } from './attempt-function.ts';
-import { instant, pageSchema } from './field-schemas.ts';
+import { pageSchema } from './field-schemas.ts';
+import { logLineSchema } from './log-schemas.ts';
 import { fromCursor, toCursor } from './paging.ts';
 import { attemptSchema, itemSchema } from './parameter-schemas.ts';
 import { ApiProblem } from './problem.ts';
@@ -20,10 +21,6 @@ import { mapWithItem, nodeAt, readDecisions, readScope } from './run-reading.ts'
 const CLOCK_SKEW_MS = 60_000;
 /** How long lines may be on their way to the log. */
 const LATE_LINES_MS = 10_000;
-
-const lineSchema = z
-  .strictObject({ at: instant, message: z.string() })
-  .meta({ id: 'LogLine', description: 'A line of a log.' });
 
 const placeSchema = z.strictObject({
   attempt: z.int(),
@@ -44,7 +41,7 @@ export const getLogsRoute = defineRoute({
     attempt: { schema: attemptSchema, description: 'Number of the attempt. Default: the last one.' },
     item: { schema: itemSchema, description: 'Of this item of a map, by its index from 0.' },
   },
-  answers: { 200: { description: 'A page', schema: pageSchema(lineSchema) } },
+  answers: { 200: { description: 'A page', schema: pageSchema(logLineSchema) } },
   problems: [
     'INVALID_PARAMETER',
     'INVALID_PAGE_TOKEN',

@@ -11,7 +11,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function toNodePath(id: string): string {
   // Clients take `.` and `..` out of paths.
   const isPlain = PLAIN.test(id) && !id.startsWith(ENCODED) && id !== '.' && id !== '..';
-  return isPlain ? id : `${ENCODED}${Buffer.from(id, 'utf8').toString('base64url')}`;
+  return isPlain ? id : `${ENCODED}${toBase64Url(new TextEncoder().encode(id))}`;
+}
+
+/** Without the Buffer of Node.js: browsers write these paths, too. */
+function toBase64Url(bytes: Uint8Array): string {
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /** Reads an id back; nothing where no id has this form. */

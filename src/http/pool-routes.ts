@@ -1,26 +1,18 @@
 /** Pools: named limits that nodes of any pipeline share. */
 import * as z from 'zod';
 import { NAME_PATTERN } from '#domain/definition-schema.ts';
-import { heldSlots, type LimitRecord, limitName, MAX_SLOTS, parseLimitName } from '#domain/limit.ts';
+import { heldSlots, type LimitRecord, limitName, parseLimitName } from '#domain/limit.ts';
 import { putPool } from '#scheduler/pools.ts';
 import { jsonResponse } from './api-message.ts';
 import { pageSchema } from './field-schemas.ts';
 import { checkName, listNamed } from './named-limits.ts';
 import { fromCursor, toCursor } from './paging.ts';
+import { poolLineSchema, poolRequestSchema, poolSchema } from './pool-schemas.ts';
 import { ApiProblem, LIMIT_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { defineRoute } from './route.ts';
 import { readSlots } from './slot-reading.ts';
-import { slotFields } from './slot-schemas.ts';
-
-const slots = z.int().min(0).max(MAX_SLOTS).describe('Attempts that run with it at once; with 0 none begins.');
-
-const poolRequestSchema = z.strictObject({ slots }).meta({ id: 'PoolRequest' });
-
-const poolLine = { name: z.string(), slots, held: z.int().describe('Slots that are held.') };
-const poolLineSchema = z.strictObject(poolLine).meta({ id: 'PoolLine' });
-const poolSchema = z.strictObject({ ...poolLine, ...slotFields }).meta({ id: 'Pool' });
 
 /** `PUT /v1/pools/{name}` */
 export const putPoolRoute = defineRoute({

@@ -9,7 +9,8 @@ import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { defineRoute } from './route.ts';
 import { nodeAt, readScope } from './run-reading.ts';
 
-const progressRequestSchema = z
+/** What an attempt says of itself. */
+export const progressRequestSchema = z
   .strictObject({
     token: z.string().min(1).max(100).describe('Token of the attempt, from the input of its execution.'),
     progress: progress.describe('The share that is done; what is shown is never lowered.'),

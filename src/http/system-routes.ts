@@ -2,12 +2,8 @@
 import * as z from 'zod';
 import { toIsoTime } from '#domain/iso-time.ts';
 import { jsonResponse } from './api-message.ts';
-import { instant } from './field-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
-
-const healthSchema = z
-  .strictObject({ status: z.literal('ok'), installation: z.string(), time: instant })
-  .meta({ id: 'Health' });
+import { healthSchema } from './system-schemas.ts';
 
 /** `GET /v1/health`: answers whenever the function can; it asks no other service, since none is needed to answer. */
 export const healthRoute = defineRoute({
