@@ -16,6 +16,7 @@ import type {
   StopOrder,
 } from './run.ts';
 import type { Slots } from './run-limits.ts';
+import { openWatch } from './watch.ts';
 
 /** Times and bounds that a step is given; all of them are the same for every run of an installation. */
 export interface StepOptions {
@@ -82,6 +83,7 @@ export interface Draft {
   state: RunStateName;
   reason: Reason;
   stop: StopOrder | undefined;
+  watchedUntil: number | undefined;
   deleted: RunRecord['deleted'];
   firstBad: { readonly node: number; readonly error: ErrorInfo } | undefined;
   error: ErrorInfo | undefined;
@@ -129,6 +131,7 @@ export function toDraft(
     state: run.state,
     reason: run.reason,
     stop: run.stop,
+    watchedUntil: openWatch(run, clock.now),
     deleted: run.deleted,
     firstBad: run.firstBad,
     error: run.error,

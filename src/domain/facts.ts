@@ -160,6 +160,8 @@ export interface Facts {
   readonly evaluations?: ReadonlyMap<string, Evaluation>;
   /** No more evaluations can be had in this pass: what still needs one stays as it is. */
   readonly evaluationsClosed?: boolean;
+  /** Somebody looks at the run live. */
+  readonly isWatched?: true;
   /** The run's last change of state was published and its header written. */
   readonly announced?: boolean;
   /** Built-in engines by name: always there, without slots. Others are limits. */

@@ -99,6 +99,7 @@ const packedRun = z.strictObject({
   F: z.strictObject({ node: index, error }).optional(),
   E: error.optional(),
   O: z.string().optional(),
+  W: time.optional(),
   d: z.array(packedDecision).optional(),
   a: z.tuple([z.int(), z.enum(RUN_STATES)]),
 });
@@ -166,6 +167,7 @@ export function packRun(run: RunRecord): PackedRun {
     F: run.firstBad,
     E: run.error,
     O: run.outputKey,
+    W: run.watchedUntil === undefined ? undefined : run.watchedUntil - run.createdAt,
     d: run.decisions.length > 0 ? run.decisions.map((decision) => packDecision(decision, run.createdAt)) : undefined,
     a: [run.announced.rev, run.announced.state],
   };
@@ -237,6 +239,7 @@ function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord
     ...(packed.F && { firstBad: packed.F }),
     ...(packed.E && { error: packed.E }),
     ...(packed.O !== undefined && { outputKey: packed.O }),
+    ...(packed.W !== undefined && { watchedUntil: packed.W + created }),
     decisions: (packed.d ?? []).map((decision) => unpackDecision(decision, created)),
     announced: { rev: packed.a[0], state: packed.a[1] },
     ...(stored.dueAt !== undefined && { dueAt: stored.dueAt }),

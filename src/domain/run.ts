@@ -280,6 +280,8 @@ export interface RunRecord {
   readonly outputKey?: string;
   /** The newest decisions, oldest first; older ones are in the history. */
   readonly decisions: readonly Decision[];
+  /** Until when somebody watches it (ms since the epoch): its nodes are published, too. The first commit after that drops it. */
+  readonly watchedUntil?: number;
   /** The last state and revision number that were published and written to the run's header. */
   readonly announced: { readonly rev: number; readonly state: RunStateName };
   /** When the run has to be looked at (ms since the epoch): may be early, never late. Absent: nothing to wait for. */

@@ -29,6 +29,7 @@ import { lacksItsOutput } from './run-output.ts';
 import { sweep } from './starts.ts';
 import { carryOutStop, orderFailFast, orderStop } from './stop-orders.ts';
 import { begin } from './turns.ts';
+import { applyWatch, saysNodes } from './watch.ts';
 
 /** What a step gives. */
 export interface StepResult {
@@ -68,6 +69,7 @@ export function step(
   const draft = toDraft(pipeline, run, facts, clock, options);
   let output: Json | undefined;
   applyDeletion(draft);
+  applyWatch(draft);
   if (!isRunOver(run.state)) {
     if (run.state === 'QUEUED' && facts.command?.kind !== 'stop' && !draft.deleted && !facts.fault) begin(draft);
     for (const result of facts.results ?? []) applyResult(draft, result);
@@ -144,11 +146,12 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
   const owes =
-    announced.state !== draft.state || (draft.changed && (saysNodes(draft.pipeline) || isRunOver(draft.state)));
+    announced.state !== draft.state || (draft.changed && (saysNodes(draft.pipeline, draft) || isRunOver(draft.state)));
   const limits = settleLimits(draft);
   const isLeaving = draft.deleted !== undefined && isRunOver(draft.state);
   const dueAt = decideDueAt(draft, owes || owesLimits(limits) || isLeaving);
-  const isAnnounced = draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline));
+  const isAnnounced =
+    draft.facts.announced === true && owesAnnouncement(draft.before, saysNodes(draft.pipeline, draft.before));
   const acknowledged = isAnnounced || draft.hasAcknowledged;
   const { commands, wanted, again, unfolded, values, taken } = draft;
   const unread = [...draft.unread];
@@ -159,18 +162,14 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   return { ...result, run, again: again || isLeaving, ...(output !== undefined && { output }) };
 }
 
-/** Whether `RunChanged` is published node by node. */
-export function saysNodes(pipeline: CompiledPipeline): boolean {
-  return pipeline.definition.events === 'nodes';
-}
-
 function toRecord(
   draft: Draft,
   announced: RunRecord['announced'],
   dueAt: number | undefined,
   limits: readonly RunLimit[],
 ): RunRecord {
-  const { dueAt: _past, queued: _waited, limits: _settled, marks: _decided, ...before } = draft.before;
+  const { dueAt: _past, queued: _waited, limits: _settled, marks: _decided, ...rest } = draft.before;
+  const { watchedUntil: _seen, ...before } = rest;
   // An acknowledgement alone changes nothing that anybody was told about, so it takes no revision number of its own.
   const acknowledgedOnly = !draft.changed && (draft.facts.announced === true || draft.hasAcknowledged);
   const hasMoved = draft.state !== before.state;
@@ -195,6 +194,7 @@ function toRecord(
     ...(draft.deleted && { deleted: draft.deleted }),
     ...(draft.firstBad && { firstBad: draft.firstBad }),
     ...(draft.error && { error: draft.error }),
+    ...(draft.watchedUntil !== undefined && { watchedUntil: draft.watchedUntil }),
     decisions: [...before.decisions, ...settledDecisions(draft)],
     announced,
     ...(dueAt !== undefined && { dueAt }),

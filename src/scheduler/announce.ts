@@ -3,7 +3,7 @@ import type { CompiledNode, CompiledPipeline } from '#domain/graph.ts';
 import type { Json } from '#domain/json.ts';
 import { statusOf } from '#domain/node-status.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
-import { saysNodes } from '#domain/step.ts';
+import { saysNodes } from '#domain/watch.ts';
 import type { RunHeader } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
 import { ringParent } from './parent-run.ts';
@@ -51,7 +51,7 @@ function toDetail(pipeline: CompiledPipeline, run: RunRecord): Json {
     state: run.state,
     ...(run.announced.state !== run.state && { previousState: run.announced.state }),
     reason: run.reason,
-    ...(saysNodes(pipeline) && nodesTold(pipeline, run)),
+    ...(saysNodes(pipeline, run) && nodesTold(pipeline, run)),
   };
 }
 

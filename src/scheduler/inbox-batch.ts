@@ -41,6 +41,7 @@ interface Work {
   readonly looks: AttemptKey[];
   /** A ring that is about no attempt is about all. */
   isRung: boolean;
+  isWatched: boolean;
 }
 
 interface ThingWork {
@@ -90,16 +91,21 @@ function sortBatch(deps: PassDeps, messages: readonly QueuedMessage[], trouble: 
       const work = byThing.get(key) ?? { thing, messageIds: [] };
       byThing.set(key, work);
       work.messageIds.push(messageId);
-    } else if (message.kind === 'ring' || message.kind === 'completion') {
-      const work = byRun.get(message.run) ?? { messageIds: [], completions: [], looks: [], isRung: false };
+    } else if (message.kind !== 'change' && message.kind !== 'foreign') {
+      const work = byRun.get(message.run) ?? newWork();
       byRun.set(message.run, work);
       work.messageIds.push(messageId);
       if (message.kind === 'completion') work.completions.push(message.completion);
+      else if (message.kind === 'watch') work.isWatched = true;
       else if (message.about) work.looks.push(message.about);
       else work.isRung = true;
     }
   }
   return { byRun, byThing, unreadable, echoes };
+}
+
+function newWork(): Work {
+  return { messageIds: [], completions: [], looks: [], isRung: false, isWatched: false };
 }
 
 function read(deps: PassDeps, body: string, trouble: BatchTrouble): InboxMessage | undefined {

@@ -7,6 +7,9 @@ import { type Completion, completionOf } from './completion.ts';
 /** `about`: the name of an execution, of an attempt that is to be looked at though it is not due. */
 const runRing = z.object({ kind: z.literal('ring'), run: z.string(), about: z.string().optional() });
 
+/** Somebody looks at the run live. */
+const watch = z.object({ kind: z.literal('watch'), run: z.string() });
+
 const limitRing = z.object({ kind: z.literal('ring'), limit: z.string().regex(/^(?:engine|pool|pipeline)\//) });
 
 const pipelineRing = z.object({ kind: z.literal('ring'), pipeline: z.string() });
@@ -21,7 +24,7 @@ const execution = z.object({
   stopDate: z.coerce.number(),
 });
 
-const message = z.union([runRing, limitRing, pipelineRing, execution]);
+const message = z.union([runRing, limitRing, pipelineRing, watch, execution]);
 
 /** An event of the installation's own bus, as EventBridge wraps it. */
 const busEvent = z.object({ source: z.string(), 'detail-type': z.string(), detail: z.unknown() });
@@ -29,6 +32,8 @@ const busEvent = z.object({ source: z.string(), 'detail-type': z.string(), detai
 /** A message of the inbox, read. */
 export type InboxMessage =
   | { readonly kind: 'ring'; readonly run: string; readonly about?: AttemptKey }
+  /** Somebody looks at the run live. */
+  | { readonly kind: 'watch'; readonly run: string }
   /** A ring of something that is no run. */
   | { readonly kind: 'thing'; readonly thing: DueThing }
   | { readonly kind: 'completion'; readonly run: string; readonly completion: Completion }
@@ -52,6 +57,7 @@ export function parseInboxMessage(body: string, installation: string): InboxMess
   const read = message.parse(value);
   if ('limit' in read) return { kind: 'thing', thing: { kind: 'limit', id: read.limit } };
   if ('pipeline' in read) return { kind: 'thing', thing: { kind: 'pipeline', id: read.pipeline } };
+  if (read.kind === 'watch') return read;
   if (read.kind === 'ring') {
     const about = read.about === undefined ? undefined : parseExecutionName(installation, read.about);
     return { kind: 'ring', run: read.run, ...(about && { about }) };

@@ -16,7 +16,7 @@ import type { CompiledPipeline } from '#domain/graph.ts';
 import { DamagedPipelineError } from '#domain/pipeline-head-codec.ts';
 import { type ErrorInfo, isRunOver, owesAnnouncement, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
-import { saysNodes } from '#domain/step.ts';
+import { saysNodes } from '#domain/watch.ts';
 import { announce } from './announce.ts';
 import { storeAskedResults } from './asked-results.ts';
 import { commit } from './commit.ts';
@@ -58,6 +58,8 @@ export interface PassInput {
   readonly fault?: ErrorInfo;
   /** Limits to read though the run is not known to wait for them. */
   readonly limits?: readonly string[];
+  /** Somebody looks at the run live. */
+  readonly isWatched?: boolean;
 }
 
 /** How a pass ended. `busy`: others kept committing; the facts have to be brought again. */
@@ -135,9 +137,9 @@ async function onePass(
   const pipeline = isLost || input.fault ? standInFor(run) : loaded;
   const fault = input.fault ?? (isLost ? { name: 'Millrace.InternalError', message: loaded.message } : undefined);
   const reading: Reading = { pipeline, run, readAt, storeResult };
-  const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);
+  const isOverdue = owesAnnouncement(run, saysNodes(pipeline, run)) && isLeftOver(deps, pipeline, run);
   if (isOverdue) await announce(deps, pipeline, run);
-  const isSweep = input.isRung ?? !(input.completions || input.looks || input.command);
+  const isSweep = input.isRung ?? !(input.completions || input.looks || input.command || input.isWatched);
   const repeatsStop = input.command?.kind === 'stop' && run.stop !== undefined;
   const gathered = await gather(deps, reading, { ...input, isSweep, repeatsStop });
   tally.results += gathered.results.length;
@@ -155,6 +157,7 @@ async function onePass(
     ...(command && { command }),
     ...(fault && { fault }),
     ...(isOverdue && { announced: true }),
+    ...(input.isWatched && { isWatched: true }),
   };
   const reached = await advance(deps, reading, facts, progress);
   if (!reached) return undefined;
@@ -193,7 +196,7 @@ async function leave(deps: PassDeps, run: RunRecord, { command }: PassInput): Pr
  * the pass that committed it; were it repeated by every pass that follows, none could ever acknowledge it.
  */
 function isLeftOver(deps: PassDeps, pipeline: CompiledPipeline, run: RunRecord): boolean {
-  const changedAt = saysNodes(pipeline) ? (run.decisions.at(-1)?.at ?? run.since) : run.since;
+  const changedAt = saysNodes(pipeline, run) ? (run.decisions.at(-1)?.at ?? run.since) : run.since;
   return deps.clock.now() - changedAt >= Math.min(ANNOUNCE_GRACE_MS, deps.options.tickMs);
 }
 
@@ -260,7 +263,8 @@ async function carryOut(
   await pMap(stops, (flight) => stopExecution(deps, run, flight), { concurrency: PARALLEL_CALLS });
   if (run.deleted && !before.deleted) await deps.runs.removeHeader(run);
   await ring(deps, run, before, again);
-  const owes = run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline)) && isOwn(pipeline, run, before);
+  const owes =
+    run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline, run)) && isOwn(pipeline, run, before);
   if (owes) await announce(deps, pipeline, run);
   if (run !== before) await remember(deps, reading);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
@@ -288,7 +292,7 @@ function remember(deps: PassDeps, reading: Reading): Promise<void> {
 
 /** Whether this commit made the change that is to be announced. */
 function isOwn(pipeline: CompiledPipeline, run: RunRecord, before: RunRecord): boolean {
-  return run.state !== before.state || saysNodes(pipeline) || isRunOver(run.state);
+  return run.state !== before.state || saysNodes(pipeline, run) || isRunOver(run.state);
 }
 
 /** Rings the run itself: at once where more can be decided, and in time for what must not wait for a tick. */

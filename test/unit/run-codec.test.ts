@@ -100,6 +100,7 @@ const run: fc.Arbitrary<RunRecord> = fc.record(
     firstBad: fc.record({ node: fc.nat(9_999), error }),
     error,
     outputKey: text,
+    watchedUntil: time,
     decisions: fc.array(decision, { maxLength: 5 }),
     announced: fc.record({ rev: fc.nat(), state: fc.constantFrom('QUEUED', 'RUNNING', 'FAILED') }),
     dueAt: time,
