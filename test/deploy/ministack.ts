@@ -82,6 +82,8 @@ function emulatorEnvironment({ port, folder, auth }: { port: number; folder: str
     STATE_DIR: join(folder, 'state'),
     S3_DATA_DIR: join(folder, 's3'),
     AUTH: String(auth),
+    // It would listen on a fixed port of every network interface.
+    IOT_MTLS_ENABLED: 'false',
   };
 }
 

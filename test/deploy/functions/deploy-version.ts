@@ -1,0 +1,6 @@
+/** Tells which deployment it is of; the second one has another text here. */
+const VERSION = 'first';
+
+export async function handler() {
+  return { version: VERSION };
+}
