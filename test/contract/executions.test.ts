@@ -3,19 +3,28 @@ import { afterAll, beforeAll } from 'vitest';
 import { createSfnExecutions } from '#adapters/aws/sfn-executions.ts';
 import { createMemoryExecutions, type MemoryExecutions } from '#adapters/memory/memory-executions.ts';
 import { describeExecutions, type ExecutionsHarness } from './executions.contract.ts';
+import { openHostExecutions } from './host-executions.ts';
 import { CREATED } from './sample-run.ts';
 import { failure, type ServiceAnswer, type ServiceCall, startScriptedService } from './scripted-service.ts';
 
-function openMemory(): ExecutionsHarness & { readonly executions: MemoryExecutions } {
+const ACCOUNT = 'arn:aws:states:eu-central-1:123456789012:stateMachine';
+const MACHINES = { one: `${ACCOUNT}:millrace-lambda`, other: `${ACCOUNT}:millrace-other`, brief: `${ACCOUNT}:brief` };
+
+function openMemory(): ExecutionsHarness & { readonly memory: MemoryExecutions } {
   let now = CREATED;
-  const executions = createMemoryExecutions({ now: () => now });
+  const memory = createMemoryExecutions({ now: () => now });
   return {
-    executions,
-    end(name, end) {
+    memory,
+    executions: memory,
+    machines: MACHINES,
+    times: { startedAt: CREATED, endedAt: CREATED + 1_000 },
+    async end(name, end) {
       now = CREATED + 1_000;
-      executions.end(name, end);
+      memory.end(name, end);
       now = CREATED;
     },
+    remove: (machine) => void memory.missingMachines.add(machine),
+    close: async () => {},
   };
 }
 
@@ -32,10 +41,13 @@ afterAll(async () => {
   await service.close();
 });
 
+const MACHINE_GONE = failure('StateMachineDoesNotExist', 'State Machine Does Not Exist');
+
 /** Speaks Step Functions' protocol from the executions in memory, which are looked at without a port between. */
-function answerFrom({ started }: MemoryExecutions, { api, body }: ServiceCall): ServiceAnswer {
+function answerFrom({ started, missingMachines }: MemoryExecutions, { api, body }: ServiceCall): ServiceAnswer {
   if (api === 'StartExecution') {
     const { stateMachineArn, name, input } = body as Record<string, string>;
+    if (missingMachines.has(stateMachineArn as string)) return MACHINE_GONE;
     const key = `${stateMachineArn}/${name}`;
     const known = started.get(key);
     if (known && (known.status !== 'RUNNING' || known.input !== input)) {
@@ -53,6 +65,10 @@ function answerFrom({ started }: MemoryExecutions, { api, body }: ServiceCall): 
     return { body: { executionArn: 'arn', startDate: CREATED / 1000 } };
   }
   if (api === 'ListExecutions') return pageOf(started, body);
+  if (api === 'DescribeStateMachine') {
+    if (missingMachines.has(String(body['stateMachineArn']))) return MACHINE_GONE;
+    return { body: { status: 'ACTIVE', type: 'STANDARD' } };
+  }
   const [account, machine, name] = String(body['executionArn']).split(/:execution:|:(?=[^:]*$)/);
   const execution = started.get(`${account}:stateMachine:${machine}/${name}`);
   if (!execution) return failure('ExecutionDoesNotExist', 'Execution Does Not Exist');
@@ -93,7 +109,8 @@ function pageOf(started: MemoryExecutions['started'], body: ServiceCall['body'])
 
 describeExecutions('memory', async () => openMemory());
 describeExecutions("Step Functions' protocol", async () => {
-  const memory = openMemory();
-  service.script((call) => answerFrom(memory.executions, call));
-  return { executions: createSfnExecutions(client), end: memory.end };
+  const harness = openMemory();
+  service.script((call) => answerFrom(harness.memory, call));
+  return { ...harness, executions: createSfnExecutions(client) };
 });
+describeExecutions('the development host', openHostExecutions);
