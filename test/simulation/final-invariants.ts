@@ -33,7 +33,7 @@ async function checkRun(world: World, run: RunRecord): Promise<void> {
     });
   }
   const stored = await world.runs.listHistory(run, run.createdAt);
-  const put = [...world.runs.historyOf(run.id)].sort(([a], [b]) => a - b).flatMap(([, decisions]) => decisions);
+  const put = [...world.runs.historyOf(run)].sort(([a], [b]) => a - b).flatMap(([, decisions]) => decisions);
   require(world, isDeepStrictEqual(JSON.parse(JSON.stringify(stored)), JSON.parse(JSON.stringify(put))), () =>
     'the stored history is not what was put');
 }

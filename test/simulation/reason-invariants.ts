@@ -97,7 +97,7 @@ function checkItems(
 
 /** All decisions of a run so far, in order. */
 export function decisionsOf(world: World, run: RunRecord): readonly Decision[] {
-  return mergeDecisions([...world.runs.historyOf(run.id).values()].flat(), run);
+  return mergeDecisions([...world.runs.historyOf(run).values()].flat(), run);
 }
 
 function checkReason(world: World, whose: string, told: { readonly reason: string; readonly message: string }): void {

@@ -12,6 +12,8 @@ export interface Script {
   readonly end: ExecutionEnd;
   /** Step Functions refuses to start it, however often it is asked. */
   readonly isRefused?: boolean;
+  /** When its code reports (ms after its start). @default never */
+  readonly reportsAtMs?: readonly number[] | undefined;
 }
 
 /** What a world is to play. */
@@ -51,6 +53,8 @@ export interface Scenario {
   readonly memo?: Memo;
   /** @default none in it */
   readonly payloads?: Payloads;
+  /** Whether calls about pipelines may go wrong, too. @default only where one is put */
+  readonly watchesPipelines?: boolean;
 }
 
 /** What happened: for invariants, and to tell a failing schedule. */
@@ -58,6 +62,10 @@ export interface Trace {
   readonly operations: string[];
   readonly events: BusEvent[];
   readonly starts: { readonly name: string; readonly at: number }[];
+  /** Events of another kind than those of runs. */
+  readonly told: BusEvent[];
+  /** When pipelines were paused. */
+  readonly pauses: { readonly name: string; readonly from: number; readonly until?: number }[];
   /** When a revision became a pipeline's newest. */
   readonly heads: { readonly name: string; readonly revision: string; readonly at: number }[];
   /** What the calls of StartExecution for a name brought as input. */

@@ -1,38 +1,8 @@
 /** What users do in a world: each does one thing after the other, and a client whose call died asks again. */
-import type { PipelineDefinition } from '#domain/definition.ts';
-import type { RunCommand } from '#domain/facts.ts';
-import { commandRun } from '#scheduler/command-run.ts';
-import type { PassDeps } from '#scheduler/deps.ts';
-import { drainEngine, putEngine, removeEngine } from '#scheduler/engines.ts';
-import { putPool } from '#scheduler/pools.ts';
-import { putPipeline } from '#scheduler/put-pipeline.ts';
-import { type RerunRequest, rerunRun } from '#scheduler/rerun-run.ts';
-import { startRun } from '#scheduler/start-run.ts';
+import { type Answered, askFor, type Target, type UserAct } from './user-acts.ts';
 import type { World } from './world.ts';
 
-/** One thing that a user does, so long after the world's beginning (ms). */
-export type UserAct = { readonly atMs: number } & (
-  | {
-      readonly kind: RunCommand['kind'];
-      /** Of the runs that there are by then, which one: counted round. @default 0, the run that the world was made for */
-      readonly run?: number;
-    }
-  | { readonly kind: 'start'; readonly pipeline: string; readonly key: string }
-  /** Starts the run again that the world was made for, once it is over. */
-  | ({ readonly kind: 'rerun' } & Pick<RerunRequest, 'from' | 'marks'> & { readonly key: string })
-  /** Registers an engine, with a limit of attempts or without; drains it, or takes it away. */
-  | {
-      readonly kind: 'engine';
-      readonly name: string;
-      readonly slots?: number;
-      readonly isDrained?: boolean;
-      readonly isGone?: boolean;
-    }
-  | { readonly kind: 'pool'; readonly name: string; readonly slots: number }
-  /** Asks something of the run that the world was made for; gives false to ask it again. */
-  | { readonly kind: 'ask'; readonly ask: (deps: PassDeps, runId: string) => Promise<boolean> }
-  | { readonly kind: 'put'; readonly definition: PipelineDefinition; readonly revision: string }
-);
+export { machineArn, type UserAct } from './user-acts.ts';
 
 interface User {
   /** What is left to do; `at`: when (ms since the epoch). */
@@ -41,23 +11,26 @@ interface User {
   run: string | undefined;
 }
 
+/** What a user was told. */
+export interface Told {
+  readonly act: UserAct;
+  /** The run at which it was aimed, and that run's nonce. */
+  readonly run: string;
+  readonly nonce: string | undefined;
+  readonly answer: string | undefined;
+  /** When it was asked for, the last time, and when it was told (ms since the epoch). */
+  readonly askedAt: number;
+  readonly at: number;
+}
+
 /** How soon a client asks again (ms). */
 const AGAIN_MS = 1_000;
-
-function changeEngine(deps: PassDeps, { name, slots, isDrained, isGone }: UserAct & { readonly kind: 'engine' }) {
-  if (isDrained) return drainEngine(deps, name);
-  if (isGone) return removeEngine(deps, name);
-  return putEngine(deps, name, { stateMachineArn: machineArn(name), maxConcurrent: slots, labels: [] });
-}
-
-/** The state machine of an engine of a world. */
-export function machineArn(engine: string): string {
-  return `arn:aws:states:us-east-1:000000000000:stateMachine:${engine}`;
-}
 
 export class Users {
   /** When a user was told that a run will stop, by its id. */
   readonly stopsAccepted = new Map<string, number>();
+  /** All that they were told, in order; what has to be asked again is not among it. */
+  readonly told: Told[] = [];
   private readonly users: User[];
   private readonly world: World;
 
@@ -86,56 +59,43 @@ export class Users {
   private async next(user: User): Promise<void> {
     const [next] = user.acts;
     if (!next || next.at > this.world.now) return;
-    const { kind } = next.act;
+    const { act } = next;
+    user.run ??= this.targetOf(act);
+    const target = user.run;
+    if (act.kind === 'request' || act.kind === 'lend') {
+      user.acts.shift();
+      if (act.kind === 'request') this.world.requests.send(act.body, act.copies);
+      else this.world.lend(target, act.forMs);
+      return;
+    }
     next.at = Number.POSITIVE_INFINITY;
     const askAgain = () => {
       next.at = this.world.now + AGAIN_MS;
     };
-    user.run ??= this.targetOf(next.act);
-    const target = user.run;
-    await this.world.invoke({ what: kind, messages: [], onDeath: askAgain }, async (deps) => {
-      const isDone = await this.ask(deps, next.act, target).catch((error: unknown) => {
-        this.world.onTrouble(kind, error);
-        return false;
+    const askedAt = this.world.now;
+    await this.world.invoke({ what: act.kind, messages: [], onDeath: askAgain }, async (deps) => {
+      const answered = await askFor(deps, act, this.aim(target)).catch((error: unknown): Answered => {
+        this.world.onTrouble(act.kind, error);
+        return { isDone: false };
       });
-      if (isDone) user.acts.shift();
-      else askAgain();
+      if (!answered.isDone) return askAgain();
+      this.note(act, target, answered, askedAt);
+      user.acts.shift();
     });
   }
 
-  /** Gives false where it has to be asked again. */
-  private async ask(deps: PassDeps, act: UserAct, target: string): Promise<boolean> {
-    switch (act.kind) {
-      case 'start':
-        await startRun(deps, {
-          pipeline: act.pipeline,
-          cause: { kind: 'key', key: act.key },
-          tags: [['key', act.key]],
-          trigger: { type: 'api' },
-        });
-        return true;
-      case 'ask':
-        return act.ask(deps, target);
-      case 'rerun': {
-        const { from, marks, key } = act;
-        const outcome = await rerunRun(deps, { runId: target, from, revision: 'original', marks, key, by: 'user' });
-        return outcome.kind !== 'active';
-      }
-      case 'engine':
-        return (await changeEngine(deps, act)).kind !== 'busy';
-      case 'pool':
-        return (await putPool(deps, act.name, act.slots)).kind !== 'busy';
-      case 'put':
-        return (await putPipeline(deps, act)).kind !== 'busy';
-      default: {
-        const outcome = await commandRun(deps, target, act.kind, 'user');
-        const isStopped = outcome.kind === 'done' && outcome.run.stop?.kind === 'user' && outcome.command !== 'over';
-        if (act.kind === 'stop' && isStopped && !this.stopsAccepted.has(target)) {
-          this.stopsAccepted.set(target, this.world.now);
-        }
-        return outcome.kind !== 'busy';
-      }
-    }
+  private note(act: UserAct, run: string, { answer, outcome }: Answered, askedAt: number): void {
+    const { now, runs } = this.world;
+    const nonce = outcome?.kind === 'done' ? outcome.run.nonce : runs.all().find(({ id }) => id === run)?.nonce;
+    this.told.push({ act, run, nonce, answer, askedAt, at: now });
+    if (act.kind !== 'stop' || outcome?.kind !== 'done') return;
+    const isStopped = outcome.run.stop?.kind === 'user' && outcome.command !== 'over';
+    if (isStopped && !this.stopsAccepted.has(run)) this.stopsAccepted.set(run, now);
+  }
+
+  private aim(run: string): Target {
+    const known = this.world.runs.all().find(({ id }) => id === run);
+    return { run, indexOf: (node) => (known && this.world.pipelineOf(known).indexOf.get(node)) ?? -1 };
   }
 
   private targetOf(act: UserAct): string {

@@ -12,13 +12,19 @@ export interface WatchedRuns extends MemoryRunStore {
   isGone(id: string): boolean;
   /** All stored runs now. */
   all(): RunRecord[];
+  /** All runs that there ever were, each as it was last: those that were removed come first. */
+  everAll(): RunRecord[];
+  /** Lets newer code have a run until it gives it back: it then has a schema that the code here does not know. */
+  lendToNewerCode(id: string): void;
+  /** Takes a run back from newer code; tells whether the code here had left it alone. */
+  takeBack(id: string): boolean;
   ids(): IterableIterator<string>;
   /** The stored text now: the same object until the next commit. */
   text(id: string): PackedRun | undefined;
   /** What was stored first of each attempt, by {@link resultName}. */
   readonly results: ReadonlyMap<string, AttemptResult>;
   /** The decisions of a run that were put aside, by revision number. */
-  historyOf(id: string): ReadonlyMap<number, readonly Decision[]>;
+  historyOf(run: Pick<RunRecord, 'id' | 'nonce'>): ReadonlyMap<number, readonly Decision[]>;
 }
 
 /** Makes an empty store. */
@@ -27,9 +33,10 @@ export function createWatchedRuns(): WatchedRuns {
   const history = new Map<string, Map<number, readonly Decision[]>>();
   const results = new Map<string, AttemptResult>();
   const known = new WeakMap<PackedRun, RunRecord>();
-  const gone = new Map<string, RunRecord>();
+  const gone: RunRecord[] = [];
+  const lent = new Map<string, { readonly before: PackedRun; readonly newer: PackedRun }>();
   const read = (id: string) => {
-    const text = inner.stored.get(id);
+    const text = lent.get(id)?.before ?? inner.stored.get(id);
     if (!text) return undefined;
     const before = known.get(text);
     if (before) return before;
@@ -39,24 +46,40 @@ export function createWatchedRuns(): WatchedRuns {
   };
   return {
     ...inner,
-    historyOf: (id) => history.get(`${id}/${read(id)?.nonce}`) ?? new Map(),
+    historyOf: ({ id, nonce }) => history.get(`${id}/${nonce}`) ?? new Map(),
     results,
     ids: () => inner.stored.keys(),
     text: (id) => inner.stored.get(id),
-    isGone: (id) => gone.has(id) && !inner.stored.has(id),
+    isGone: (id) => !inner.stored.has(id) && gone.some((run) => run.id === id),
     async removeRun(id, expectedRev) {
       const run = read(id);
       const removed = await inner.removeRun(id, expectedRev);
-      if (run && removed === 'removed') gone.set(id, run);
+      if (run && removed === 'removed') gone.push(run);
       return removed;
     },
     latest(id) {
-      const run = read(id) ?? gone.get(id);
+      const run = read(id) ?? gone.findLast((one) => one.id === id);
       if (!run) throw new Error('the run is gone');
       return run;
     },
     all: () => [...inner.stored.keys()].flatMap((id) => read(id) ?? []),
-    readRun: async (id) => read(id),
+    everAll: () => [...gone, ...[...inner.stored.keys()].flatMap((id) => read(id) ?? [])],
+    readRun: async (id) => (lent.has(id) ? inner.readRun(id) : read(id)),
+    lendToNewerCode(id) {
+      const before = inner.stored.get(id);
+      if (!before || lent.has(id)) return;
+      const newer = { ...before, schemaVersion: before.schemaVersion + 1 };
+      lent.set(id, { before, newer });
+      inner.stored.set(id, newer);
+    },
+    takeBack(id) {
+      const loan = lent.get(id);
+      if (!loan) return true;
+      const isLeftAlone = inner.stored.get(id) === loan.newer;
+      lent.delete(id);
+      inner.stored.set(id, loan.before);
+      return isLeftAlone;
+    },
     async putResult(run, result) {
       const stored = await inner.putResult(run, result);
       const key = resultName(run.nonce, result);

@@ -20,11 +20,13 @@ import type { StepOptions } from '#domain/draft.ts';
 import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import { type LimitRecord, newLimit, parseLimitName } from '#domain/limit.ts';
 import type { RunRecord } from '#domain/run.ts';
+import { NewerRunError } from '#domain/run-codec.ts';
 import type { BusEvent, Evaluator, Memo, Payloads, PipelineStore } from '#ports/index.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
 import { runTick } from '#scheduler/tick.ts';
+import { CodeOfAttempts } from './code-of-attempts.ts';
 import { type Faults, InjectedFailure } from './faults.ts';
 import { checkFinally } from './final-invariants.ts';
 import { createFlakyExecutions, readInput } from './flaky-executions.ts';
@@ -33,6 +35,7 @@ import { checkNow } from './invariants.ts';
 import { Mailbox, type Message } from './mailbox.ts';
 import { newRun } from './new-run.ts';
 import { type Invocation, type Operation, Operations } from './operations.ts';
+import { Requests } from './requests.ts';
 import { actsOf, builtInEngines, type Scenario, type Script, type Trace } from './scenario.ts';
 import { settle } from './settle.ts';
 import { machineArn, Users } from './users.ts';
@@ -58,8 +61,10 @@ export class World {
   readonly trace: Trace = {
     operations: [],
     events: [],
+    told: [],
     starts: [],
     heads: [],
+    pauses: [],
     inputs: new Map(),
     deliveries: 0,
     invocations: 0,
@@ -68,6 +73,8 @@ export class World {
   readonly runs = createWatchedRuns();
   readonly limits = createMemoryLimitStore();
   readonly pipelines;
+  /** Heads of pipelines as they are stored, by name. */
+  readonly heads;
   private readonly due;
   readonly memo: Memo;
   readonly reports = createMemoryReports();
@@ -85,6 +92,9 @@ export class World {
   private ends: { readonly at: number; readonly execution: MemoryExecution; readonly end: ExecutionEnd }[] = [];
   private nextTickAt: number;
   readonly users: Users;
+  readonly requests: Requests;
+  readonly code: CodeOfAttempts;
+  private loans: { readonly run: string; readonly until: number }[] = [];
   private readonly compiled = new Map<string, CompiledPipeline>();
   private forgetAt: number | undefined;
   private broken: unknown;
@@ -99,7 +109,10 @@ export class World {
       this,
       actsOf(scenario, (definition, revision) => this.compile(definition, revision)),
     );
+    this.requests = new Requests(this);
+    this.code = new CodeOfAttempts(this);
     const pipelines = createMemoryPipelineStore();
+    this.heads = pipelines.stored;
     this.pipelines = this.watchedPipelines(pipelines);
     this.due = createMemoryDueIndex({
       run: this.runs.stored,
@@ -163,10 +176,36 @@ export class World {
         const outcome = await inner.commitHead(head, expectedVersion);
         const { name, revision } = head;
         const isNew = !this.trace.heads.some((one) => one.name === name && one.revision === revision);
-        if (outcome === 'committed' && isNew) this.trace.heads.push({ name, revision, at: this.now });
+        if (outcome !== 'committed') return outcome;
+        if (isNew) this.trace.heads.push({ name, revision, at: this.now });
+        this.notePause(name, head.paused !== undefined);
         return outcome;
       },
     };
+  }
+
+  private notePause(name: string, isPaused: boolean): void {
+    const open = this.trace.pauses.findIndex((pause) => pause.name === name && pause.until === undefined);
+    const [known] = open === -1 ? [] : this.trace.pauses.slice(open, open + 1);
+    if (isPaused && !known) this.trace.pauses.push({ name, from: this.now });
+    if (!isPaused && known) this.trace.pauses[open] = { ...known, until: this.now };
+  }
+
+  /** Newer code has a run for so long (ms): the code here leaves it alone. */
+  lend(run: string, forMs: number): void {
+    if (this.runs.text(run) === undefined || this.loans.some((loan) => loan.run === run)) return;
+    this.runs.lendToNewerCode(run);
+    this.loans.push({ run, until: this.now + forMs });
+  }
+
+  private takeBack(): void {
+    for (const { run } of this.loans.filter(({ until }) => until <= this.now)) {
+      const isLeftAlone = this.runs.takeBack(run);
+      if (!isLeftAlone) throw new InvariantError(this, `run ${run} was changed while newer code had it`);
+      // Whatever newer code did last, it left the run due, or somebody to ring it.
+      this.mailbox.send(JSON.stringify({ kind: 'ring', run }), 0);
+    }
+    this.loans = this.loans.filter(({ until }) => until > this.now);
   }
 
   private async putPipeline(definition: PipelineDefinition): Promise<void> {
@@ -178,7 +217,9 @@ export class World {
 
   private isQuiet(): boolean {
     if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
-    if (this.users.isBusy() || this.ends.length > 0) return false;
+    if (this.users.isBusy() || this.requests.isBusy() || this.ends.length > 0 || this.loans.length > 0) return false;
+    if (this.code.isBusy()) return false;
+    if ([...this.heads.values()].some(({ dueAt }) => dueAt !== undefined)) return false;
     if ([...this.limits.stored.values()].some(({ dueAt }) => dueAt !== undefined)) return false;
     return this.runs.all().every((run) => run.dueAt === undefined);
   }
@@ -204,7 +245,8 @@ export class World {
   /** Nothing more happens now: time goes on to the next thing that will, or to a time before it. */
   private async pass(atMost = Number.POSITIVE_INFINITY): Promise<void> {
     const times = [this.nextTickAt, this.mailbox.nextAt(), this.operations.nextWakeAt(), this.users.nextAt()];
-    times.push(...this.ends.map((end) => end.at));
+    times.push(...this.ends.map((end) => end.at), ...this.loans.map(({ until }) => until));
+    times.push(this.requests.nextAt(), this.code.nextAt());
     if (this.forgetAt !== undefined) times.push(this.forgetAt);
     this.now = Math.max(this.now, Math.min(atMost, ...times));
     await this.operations.wake();
@@ -212,7 +254,10 @@ export class World {
       this.executions.end(execution.name, end);
     }
     if (this.forgetAt !== undefined && this.forgetAt <= this.now) this.forget();
+    this.takeBack();
     await this.users.act();
+    await this.requests.deliver();
+    await this.code.report();
     if (this.nextTickAt <= this.now) {
       this.nextTickAt += this.options.tickMs;
       this.ticks += 1;
@@ -244,6 +289,7 @@ export class World {
   /** Only what the world itself made to fail may fail. */
   onTrouble(what: string, error: unknown): void {
     if (error instanceof InjectedFailure || what === UNREADABLE) return;
+    if (error instanceof NewerRunError) return;
     this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
@@ -268,13 +314,14 @@ export class World {
     const { choose, skewMs } = this.faults;
     const skew = choose && skewMs !== undefined ? choose(2 * skewMs + 1) - skewMs : 0;
     const gate = <T extends object>(name: string, port: T): T => this.operations.gate(invocation, name, port);
-    const isOfRun = ({ detailType }: BusEvent) => detailType === 'RunChanged';
-    const publish = async (events: readonly BusEvent[]) => void this.trace.events.push(...events.filter(isOfRun));
+    const publish = async (events: readonly BusEvent[]) => {
+      for (const event of events) (event.detailType === 'RunChanged' ? this.trace.events : this.trace.told).push(event);
+    };
     return withChildRuns({
       runs: gate('runs', this.runs),
       limits: gate('limits', this.limits),
-      // Revisions are read once a process, which a world does not play.
-      pipelines: what === 'put' ? gate('pipelines', this.pipelines) : this.pipelines,
+      // Revisions are read once a process, which a world does not play unless pipelines are what it is about.
+      pipelines: what === 'put' || this.scenario.watchesPipelines ? gate('pipelines', this.pipelines) : this.pipelines,
       due: gate('due', this.due),
       memo: gate('memo', this.memo),
       reports: gate('reports', this.reports),
@@ -305,14 +352,16 @@ export class World {
   private onExecution(execution: MemoryExecution): void {
     if (execution.status !== 'RUNNING') {
       this.ends = this.ends.filter((end) => end.execution !== execution);
+      this.code.end(execution);
       this.mailbox.tellEnd(execution);
       return;
     }
     const { run, node, item, attempt, payload } = readInput(execution.input);
     this.trace.starts.push({ name: execution.name, at: this.now });
     this.mailbox.tellStrangers(execution);
-    const { durationMs, end } =
+    const { durationMs, end, reportsAtMs } =
       this.scenario.script?.(node, attempt, item, payload, this.runs.latest(run)) ?? DEFAULT_SCRIPT;
+    if (reportsAtMs) this.code.begin(execution, reportsAtMs);
     this.ends.push({ at: this.now + durationMs, execution, end });
   }
 }
