@@ -15,11 +15,16 @@ const signalNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What Lambda says of an invocation whose environment ended under it. */
-export function exitError(requestId: string, { code, signal }: EnvironmentExit): FunctionError {
+export function exitError(requestId: string, { code, signal, memory }: EnvironmentExit): FunctionError {
   const said = (what: string) => ({
     errorType: 'Runtime.ExitError',
     errorMessage: `RequestId: ${requestId} Error: ${what}`,
   });
+  if (memory !== undefined) {
+    const { errorMessage } = said('Runtime exited with error: signal: killed');
+    const why = `it took ${memory.usedMb} MB of memory, and the function has ${memory.limitMb} MB`;
+    return { errorType: 'Runtime.OutOfMemory', errorMessage: `${errorMessage} (${why})` };
+  }
   if (signal !== undefined) return said(`Runtime exited with error: signal: ${signalNames.get(signal) ?? signal}`);
   if (code === 0) return said('Runtime exited without providing a reason');
   return said(`Runtime exited with error: exit status ${code}`);

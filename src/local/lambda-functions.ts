@@ -43,7 +43,7 @@ export type FunctionsSurroundings = {
   readonly wireUrl: string;
   readonly wireLog: WireLog;
   /** Where the lines of functions can be asked for; those of our own functions are in their files alone. */
-  readonly logEvents: Pick<LogEvents, 'add'>;
+  readonly logEvents: Pick<LogEvents, 'add' | 'end'>;
   /** The folder of the functions' logs. */
   readonly logFolder: string;
   /** Folder of a bundle, by the key that the template gives. */
@@ -124,19 +124,19 @@ export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunc
 /** What an invocation wrote last may be read after its outcome. */
 const lastLinesMs = 200;
 
-function endLog(logEvents: Pick<LogEvents, 'add'>, functionName: string, requestId: string): void {
-  const write = () => logEvents.add(`/aws/lambda/${functionName}`, requestId, `END RequestId: ${requestId}`);
+function endLog(logEvents: Pick<LogEvents, 'end'>, functionName: string, requestId: string): void {
+  const write = () => logEvents.end(`/aws/lambda/${functionName}`, requestId, `END RequestId: ${requestId}`);
   setTimeout(write, lastLinesMs).unref();
 }
 
 /** A log whose lines can be asked for as well, each invocation's as a stream of its own. */
 function withEvents(log: FunctionLog, logEvents: Pick<LogEvents, 'add'>, functionName: string): FunctionLog {
   return {
-    ...log,
     line(text, requestId) {
       log.line(text, requestId);
       logEvents.add(`/aws/lambda/${functionName}`, requestId ?? 'outside', text);
     },
+    close: () => log.close(),
   };
 }
 

@@ -49,6 +49,8 @@ type Call = {
   readonly since: number;
   /** When an environment took it; milliseconds of the monotonic clock. */
   begun: number | undefined;
+  /** Whether an environment died before it began. */
+  isSecondTry: boolean;
   readonly settle: (outcome: InvocationOutcome) => void;
 };
 
@@ -97,7 +99,14 @@ export class FunctionPool {
   /** Resolves with what came of it; it never rejects. */
   invoke(request: InvocationRequest): Promise<InvocationOutcome> {
     return new Promise((settle) => {
-      const call: Call = { request, requestId: randomUUID(), since: performance.now(), begun: undefined, settle };
+      const call: Call = {
+        request,
+        requestId: randomUUID(),
+        since: performance.now(),
+        begun: undefined,
+        isSecondTry: false,
+        settle,
+      };
       if (this.#closed) settleFailed(call, exitError(call.requestId, killed));
       else this.#waiting.push(call);
       this.#pump();
@@ -205,10 +214,24 @@ export class FunctionPool {
       this.#free(member);
       this.#around.starts.give();
     } else if (report.kind === 'unusable') {
+      this.#giveBack(member);
       this.#fail(member, () => report.error);
     } else if (member.call?.requestId === report.requestId) {
       this.#finish(member, report);
     }
+  }
+
+  /**
+   * An environment dies of what an earlier invocation left behind, such as a rejection that nobody handles: the one that
+   * was handed to it meanwhile was not begun, and goes to another.
+   */
+  #giveBack(member: Member): void {
+    const { call } = member;
+    if (call === undefined || call.isSecondTry) return;
+    call.isSecondTry = true;
+    call.begun = undefined;
+    member.call = undefined;
+    this.#waiting.unshift(call);
   }
 
   #finish(member: Member, report: Extract<RuntimeReport, { requestId: string }>): void {

@@ -1,26 +1,61 @@
+import { Socket } from 'node:net';
 import {
   type RuntimeInvocation,
   type RuntimeReport,
   type RuntimeSettings,
   serveInvocations,
 } from '#local/lambda-runtime.ts';
+import { LineSplitter } from '#local/line-splitter.ts';
 
-/** The entry of a process that is a Lambda environment of a user's function. */
-const send = process.send?.bind(process);
-if (send === undefined) throw new Error('this file is the entry of a forked process');
+/**
+ * The entry of a process that is a Lambda environment of a user's function. It talks to the host over its file
+ * descriptor 3, in lines of JSON: first come the settings, then invocations; reports go back.
+ */
+const channel = new Socket({ fd: 3, readable: true, writable: true });
+/** How long the last report may take on its way. */
+const lastWordMs = 1000;
 
-// On Lambda a function has no parent process to talk to, and code that looks for one must not find ours.
-delete process.send;
-process.on('disconnect', () => process.exit(0));
+/** Processes that the function started go with it. */
+function endAll(): void {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } catch {
+    process.exit(0);
+  }
+}
 
-process.once('message', (settings: RuntimeSettings) => {
-  let reporting: Promise<void> = Promise.resolve();
-  void serveInvocations(settings, {
+channel.once('close', endAll);
+channel.on('error', () => channel.destroy());
+
+let take: (invocation: RuntimeInvocation) => void = () => {};
+let isServing = false;
+
+const lines = new LineSplitter(
+  (line) => {
+    if (isServing) {
+      take(JSON.parse(line));
+      return;
+    }
+    isServing = true;
+    void serve(JSON.parse(line));
+  },
+  { maxCharacters: Number.POSITIVE_INFINITY },
+);
+channel.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+
+function serve(settings: RuntimeSettings): Promise<void> {
+  return serveInvocations(settings, {
     report(report: RuntimeReport) {
-      reporting = new Promise((sent) => send(report, () => sent()));
+      // Whatever a function wrote there by itself ends with a line end of ours.
+      channel.write(`\n${JSON.stringify(report)}\n`);
     },
-    onInvocation: (take) => process.on('message', (invocation: RuntimeInvocation) => take(invocation)),
-    // The last report has to be on its way before the process ends.
-    exit: (code) => void reporting.then(() => process.exit(code)),
+    onInvocation(takeOne) {
+      take = takeOne;
+    },
+    exit(code) {
+      channel.off('close', endAll);
+      channel.end(() => process.exit(code));
+      setTimeout(() => process.exit(code), lastWordMs);
+    },
   });
-});
+}

@@ -69,7 +69,11 @@ const maxResponseBytes = 6_291_556;
 /** Loads the handler, reports `ready`, and answers invocations until the environment ends. */
 export async function serveInvocations(settings: RuntimeSettings, port: RuntimePort): Promise<void> {
   let current: { requestId: string; begun: number } | undefined;
-  const dieOf = (error: FunctionError, code: number) => {
+  let isDying = false;
+  const dieOf = (what: string, error: FunctionError, code: number) => {
+    if (isDying) return;
+    isDying = true;
+    process.stderr.write(`ERROR\t${what}\t${JSON.stringify(error)}\n`);
     if (current === undefined) {
       port.report({ kind: 'unusable', error });
     } else {
@@ -78,10 +82,11 @@ export async function serveInvocations(settings: RuntimeSettings, port: RuntimeP
     }
     port.exit(code);
   };
-  process.on('uncaughtException', (error) => dieOf(toFunctionError(error), 129));
+  process.on('uncaughtException', (error) => dieOf('Uncaught Exception', toFunctionError(error), 129));
   process.on('unhandledRejection', (reason) => {
     const { errorMessage, trace = [] } = toFunctionError(reason);
-    dieOf({ errorType: 'Runtime.UnhandledPromiseRejection', errorMessage, trace }, 128);
+    const error = { errorType: 'Runtime.UnhandledPromiseRejection', errorMessage, trace };
+    dieOf('Unhandled Promise Rejection', error, 128);
   });
 
   const begun = performance.now();
@@ -93,10 +98,12 @@ export async function serveInvocations(settings: RuntimeSettings, port: RuntimeP
     return;
   }
   port.onInvocation((invocation) => {
+    // One that is handed over too late is not begun, so that it may be handed to another environment.
+    if (isDying) return;
     current = { requestId: invocation.requestId, begun: performance.now() };
     void answer(handler, settings, invocation).then((report) => {
       current = undefined;
-      port.report(report);
+      if (!isDying) port.report(report);
     });
   });
   port.report({ kind: 'ready', ms: performance.now() - begun });
@@ -123,7 +130,8 @@ function toPayload(value: unknown): string {
   try {
     payload = JSON.stringify(value);
   } catch (cause) {
-    throw new Error('Unable to stringify response body', { cause });
+    const why = toFunctionError(cause).errorMessage.split('\n')[0];
+    throw new Error(`Unable to stringify response body: ${why}`, { cause });
   }
   if (payload === undefined) return 'null';
   if (payload.length > maxResponseBytes / 4 && Buffer.byteLength(payload) > maxResponseBytes) {
@@ -184,13 +192,27 @@ function toLoadError(error: unknown): FunctionError {
   return shown;
 }
 
-/** Errors may come from another realm (a vm context), so their shape counts, not their class. */
+/** What is shown of an error, in characters and lines: what a state machine keeps of it is 32,768 characters in all. */
+const shown = { type: 256, message: 16_384, traceLine: 512, traceLines: 25 };
+
+/**
+ * Errors may come from another realm (a vm context), so their shape counts, not their class. Anything can be thrown, so
+ * that even looking at it may fail.
+ */
 function toFunctionError(error: unknown): FunctionError {
-  if (typeof error === 'object' && error !== null && 'message' in error && 'name' in error) {
-    const trace = 'stack' in error && typeof error.stack === 'string' ? error.stack.split('\n') : [];
-    return { errorType: String(error.name), errorMessage: String(error.message), trace };
+  try {
+    if (typeof error === 'object' && error !== null && 'message' in error && 'name' in error) {
+      const trace = 'stack' in error && typeof error.stack === 'string' ? error.stack.split('\n') : [];
+      return {
+        errorType: cut(String(error.name), shown.type),
+        errorMessage: cut(String(error.message), shown.message),
+        trace: trace.slice(0, shown.traceLines).map((line) => cut(line, shown.traceLine)),
+      };
+    }
+    return { errorType: typeof error, errorMessage: cut(shownValue(error), shown.message), trace: [] };
+  } catch {
+    return { errorType: typeof error, errorMessage: 'something was thrown that cannot be read', trace: [] };
   }
-  return { errorType: typeof error, errorMessage: shownValue(error), trace: [] };
 }
 
 function shownValue(value: unknown): string {
@@ -199,4 +221,8 @@ function shownValue(value: unknown): string {
   } catch {
     return typeof value;
   }
+}
+
+function cut(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)} …`;
 }

@@ -157,7 +157,7 @@ describe('an execution on the host', () => {
   });
 
   it.each([
-    ['bigint', 'Error', 'Unable to stringify response body'],
+    ['bigint', 'Error', 'Unable to stringify response body: Do not know how to serialize a BigInt'],
     ['text', 'string', 'just text'],
     ['rejection', 'Runtime.UnhandledPromiseRejection', 'nobody waits'],
   ])('fails as Lambda does: %s', async (kind, errorType, errorMessage) => {
