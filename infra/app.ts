@@ -6,10 +6,9 @@ import { enableCompileCache } from 'node:module';
 import cdkJson from '../cdk.json' with { type: 'json' };
 
 enableCompileCache();
-const { App } = await import('aws-cdk-lib');
+const { App, RemovalPolicy } = await import('aws-cdk-lib');
 const { readContext } = await import('./constructs/context.ts');
-const { SynthesisError } = await import('./constructs/synthesis-error.ts');
-const { MillraceStack } = await import('./stacks/millrace-stack.ts');
+const { MillraceStack, SynthesisError } = await import('./index.ts');
 
 const { CDK_CLI_VERSION, CDK_OUTDIR = 'cdk.out' } = process.env;
 const app = new App({
@@ -21,7 +20,9 @@ const app = new App({
   builtinCloudFormationValidation: CDK_CLI_VERSION !== undefined,
 });
 try {
-  new MillraceStack(app, 'Millrace', readContext(app.node));
+  const { ephemeral, ...props } = readContext(app.node);
+  const removalPolicy = ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
+  new MillraceStack(app, 'Millrace', { ...props, removalPolicy });
   app.synth();
 } catch (error) {
   if (!(error instanceof SynthesisError)) throw error;

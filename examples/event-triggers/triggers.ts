@@ -1,10 +1,10 @@
 /** Pipelines that other events start: a file that arrives, and the end of another pipeline's run. */
 import { EventField } from 'aws-cdk-lib/aws-events';
-import type { MillraceStack } from '../../infra/stacks/millrace-stack.ts';
+import type { Millrace } from '../../infra/index.ts';
 
-/** Called where the stack is made (`infra/app.ts`). */
-export function addTriggers(stack: MillraceStack): void {
-  stack.addTrigger('uploads', {
+/** Called where the installation is made (`infra/app.ts`). */
+export function addTriggers(millrace: Millrace): void {
+  millrace.addTrigger('uploads', {
     pipeline: 'etl',
     filter: {
       source: ['aws.s3'],
@@ -13,9 +13,9 @@ export function addTriggers(stack: MillraceStack): void {
     },
     input: { key: EventField.fromPath('$.detail.object.key') },
   });
-  stack.addTrigger('after-etl', {
+  millrace.addTrigger('after-etl', {
     pipeline: 'report',
-    bus: stack.bus,
+    bus: millrace.bus,
     filter: { 'detail-type': ['RunChanged'], detail: { pipeline: ['etl'], state: ['SUCCEEDED'] } },
   });
 }

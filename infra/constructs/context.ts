@@ -31,7 +31,7 @@ export function readContext(node: Node): MillraceContext {
   return {
     installation: parseInstallation(node.tryGetContext('installation') ?? DEFAULT_INSTALLATION),
     ...(functions !== undefined && { functionsDirectory: functions }),
-    stateMachines: parseStateMachineNames(node.tryGetContext('stateMachines') ?? []),
+    stateMachines: parseStateMachineNames(node.tryGetContext('stateMachines') ?? [], 'context value'),
     eventStartsPerMinute: readStartsPerMinute(node.tryGetContext('eventStartsPerMinute')),
     ephemeral: readBoolean('ephemeral', node.tryGetContext('ephemeral') ?? false),
   };

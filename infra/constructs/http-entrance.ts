@@ -5,15 +5,15 @@ import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
-import { LOG_RETENTION_DAYS } from './settings.ts';
 
 /** What the entrance leads to. */
 export interface HttpEntranceProps {
   readonly installation: string;
   readonly api: IFunction;
+  readonly logRetention: RetentionDays;
 }
 
 /**
@@ -26,7 +26,7 @@ export class HttpEntrance extends Construct {
 
   readonly #httpApi: HttpApi;
 
-  constructor(scope: Construct, id: string, { installation, api }: HttpEntranceProps) {
+  constructor(scope: Construct, id: string, { installation, api, logRetention }: HttpEntranceProps) {
     super(scope, id);
     const httpApi = new HttpApi(this, 'Api', {
       apiName: installation,
@@ -37,7 +37,7 @@ export class HttpEntrance extends Construct {
     });
     const accessLog = new LogGroup(this, 'AccessLog', {
       logGroupName: `/aws/vendedlogs/${installation}-api-access`,
-      retention: LOG_RETENTION_DAYS,
+      retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     new HttpStage(this, 'Stage', {

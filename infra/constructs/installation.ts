@@ -19,6 +19,6 @@ export function parseInstallation(value: unknown): string {
   if (typeof value === 'string' && INSTALLATION_NAME.test(value)) return value;
   throw new SynthesisError(
     'INVALID_INSTALLATION',
-    `The context value "installation" is ${JSON.stringify(value)}; it must be 1 to 20 lower-case letters and digits, beginning with a letter.`,
+    `The installation is ${JSON.stringify(value)}; it must be 1 to 20 lower-case letters and digits, beginning with a letter.`,
   );
 }

@@ -1,10 +1,9 @@
 import { Duration, RemovalPolicy, Stage } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function as LambdaFunction, type RecursiveLoop, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type Bundle, withBundleFolder } from './bundle.ts';
-import { LOG_RETENTION_DAYS } from './settings.ts';
 
 /** What differs between our functions. */
 export interface NodeFunctionProps {
@@ -13,6 +12,7 @@ export interface NodeFunctionProps {
   readonly description: string;
   readonly bundle: Bundle;
   readonly timeoutSeconds: number;
+  readonly logRetention: RetentionDays;
   /** @default none but the one for source maps */
   readonly environment?: Readonly<Record<string, string>>;
   /** @default Lambda's own: a loop through a queue is ended after about 16 rounds */
@@ -32,7 +32,7 @@ export class NodeFunction extends Construct {
     super(scope, id);
     this.logGroup = new LogGroup(this, 'Logs', {
       logGroupName: `/aws/lambda/${props.functionName}`,
-      retention: LOG_RETENTION_DAYS,
+      retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });

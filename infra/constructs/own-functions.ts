@@ -1,5 +1,6 @@
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type Bundle, bundleFunctions } from './bundle.ts';
 import { PAYLOAD_STORE } from './function-library.ts';
@@ -13,11 +14,15 @@ const EVALUATOR_WORKER = { name: 'evaluator-worker', file: sourceFile('src/adapt
 /** Settings of Millrace's own functions. */
 export interface OwnFunctionsProps {
   readonly installation: string;
+  readonly logRetention: RetentionDays;
   /** What each of them finds in its environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** Source files that export `handler`. @default `functions/<name>/index.ts` of this project */
-  readonly entries?: Readonly<Record<OwnFunction, string>>;
+  readonly entries?: OwnEntries;
 }
+
+/** Source files of our own functions, by name; each exports `handler`. */
+export type OwnEntries = Readonly<Partial<Record<OwnFunction | 'registrar', string>>>;
 
 /** The names that our own functions have in Lambda. */
 export function ownFunctionNames(installation: string): string[] {
@@ -54,6 +59,7 @@ export class OwnFunctions extends Construct {
         description,
         bundle: bundles.get(name) as Bundle,
         environment: props.environment,
+        logRetention: props.logRetention,
         ...options,
       }).function;
 

@@ -1,4 +1,5 @@
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type Bundle, bundleFunctions } from './bundle.ts';
 import { PAYLOAD_STORE } from './function-library.ts';
@@ -11,6 +12,7 @@ const TIMEOUT_SECONDS = 90;
 /** Settings of the registrar. */
 export interface RegistrarProps {
   readonly installation: string;
+  readonly logRetention: RetentionDays;
   /** What our own functions find in their environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** Source file that exports `handler`. @default `functions/registrar/index.ts` of this project */
@@ -26,7 +28,7 @@ export function registrarName(installation: string): string {
 export class Registrar extends Construct {
   readonly function: IFunction;
 
-  constructor(scope: Construct, id: string, { installation, environment, entry }: RegistrarProps) {
+  constructor(scope: Construct, id: string, { installation, environment, entry, logRetention }: RegistrarProps) {
     super(scope, id);
     const file = entry ?? sourceFile('functions/registrar/index');
     const options = { root: PROJECT, minify: true, companions: [PAYLOAD_STORE] };
@@ -36,6 +38,7 @@ export class Registrar extends Construct {
       description: 'Millrace: registers the engines of the stack',
       bundle,
       environment,
+      logRetention,
       timeoutSeconds: TIMEOUT_SECONDS,
     }).function;
   }

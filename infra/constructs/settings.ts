@@ -8,14 +8,11 @@
 /** P: the time limit of a pass, in seconds. */
 export const PASS_SECONDS = 30;
 
-/** The time between two ticks, in seconds; the shortest that EventBridge Scheduler offers. */
-export const TICK_SECONDS = 60;
+/** The time between two ticks, in minutes: EventBridge Scheduler knows whole ones; a delayed ring cannot bridge more than 15. */
+export const TICK_MINUTES = { default: 1, min: 1, max: 15 } as const;
 
 /** Runs of one pipeline that events start in a minute. Each costs more to count the more there are. */
 export const EVENT_STARTS_PER_MINUTE = { default: 100, min: 1, max: 1000 } as const;
-
-/** Days that log lines are kept. */
-export const LOG_RETENTION_DAYS = 30;
 
 /** The functions of Millrace itself; each has a folder of this name in `functions/`. */
 export const OWN_FUNCTIONS = ['api', 'scheduler', 'intake'] as const;

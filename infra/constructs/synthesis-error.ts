@@ -2,6 +2,7 @@
 export type SynthesisErrorCode =
   | 'INVALID_INSTALLATION'
   | 'INVALID_CONTEXT'
+  | 'INVALID_PROPS'
   | 'INVALID_FILTER'
   | 'INVALID_TRIGGER'
   | 'INVALID_ENGINE'
@@ -12,7 +13,7 @@ export type SynthesisErrorCode =
   | 'DUPLICATE_FUNCTION_NAME'
   | 'FUNCTION_BUILD_FAILED';
 
-/** A mistake in a context value, a trigger, an engine or a folder of functions; the message is complete without a stack trace. */
+/** A mistake in a prop, a context value, a trigger, an engine or a folder of functions; the message is complete without a stack trace. */
 export class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
   /** Stable code to switch on. */

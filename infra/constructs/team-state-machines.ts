@@ -20,15 +20,16 @@ export interface TeamStateMachinesProps {
 /**
  * Checks the names of state machines.
  *
- * @throws SynthesisError `INVALID_CONTEXT` for what is no name, or too many of them.
+ * @param given as which they were given
+ * @throws SynthesisError `INVALID_CONTEXT` or `INVALID_PROPS` for what is no name, or too many of them.
  */
-export function parseStateMachineNames(value: unknown): string[] {
+export function parseStateMachineNames(value: unknown, given: 'context value' | 'prop'): string[] {
   const names: unknown = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
   const isRight = Array.isArray(names) && names.length <= MAX_NAMES && names.every(isName);
   if (isRight) return [...new Set(names)];
   throw new SynthesisError(
-    'INVALID_CONTEXT',
-    `The context value "stateMachines" is ${JSON.stringify(value)}; it must be at most ${MAX_NAMES} names of state machines, separated by commas.`,
+    given === 'prop' ? 'INVALID_PROPS' : 'INVALID_CONTEXT',
+    `The ${given} "stateMachines" is ${JSON.stringify(value)}; it must be at most ${MAX_NAMES} names of state machines, separated by commas.`,
   );
 }
 

@@ -1,27 +1,28 @@
-import { type CfnElement, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { type CfnElement, type Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { TICK_SECONDS } from './settings.ts';
 import { createDeadLetterQueue } from './work-queue.ts';
 
 /** What the tick wakes. */
 export interface TickProps {
   readonly installation: string;
   readonly scheduler: IFunction;
+  /** The time between two ticks, in whole minutes. */
+  readonly rate: Duration;
 }
 
-/** The scheduled wake-up of the scheduler. One that is late is worthless, since the next does the same: it is dropped after a minute. */
+/** The scheduled wake-up of the scheduler. One that is late is worthless, since the next does the same: it is dropped by then. */
 export class Tick extends Construct {
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { installation, scheduler }: TickProps) {
+  constructor(scope: Construct, id: string, { installation, scheduler, rate }: TickProps) {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters', `${installation}-tick-dead-letters`);
-    scheduler.configureAsyncInvoke({ maxEventAge: Duration.seconds(TICK_SECONDS), retryAttempts: 0 });
+    scheduler.configureAsyncInvoke({ maxEventAge: rate, retryAttempts: 0 });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
@@ -30,12 +31,12 @@ export class Tick extends Construct {
     new Schedule(this, 'Schedule', {
       scheduleName: `${installation}-tick`,
       description: 'Wakes the scheduler, so that every run ends whatever was lost',
-      schedule: ScheduleExpression.rate(Duration.seconds(TICK_SECONDS)),
+      schedule: ScheduleExpression.rate(rate),
       target: new LambdaInvoke(scheduler, {
         input: ScheduleTargetInput.fromObject({ kind: 'tick' }),
         deadLetterQueue: this.deadLetters,
         retryAttempts: 0,
-        maxEventAge: Duration.seconds(TICK_SECONDS),
+        maxEventAge: rate,
         role,
       }),
     });

@@ -45,14 +45,14 @@ describe('addStateMachineEngine', () => {
   let template: Template;
   beforeAll(() => {
     const stack = createStack(createApp());
-    stack.addStateMachineEngine('report', { stateMachine: machineIn(stack) });
+    stack.millrace.addStateMachineEngine('report', { stateMachine: machineIn(stack) });
     const limits = {
       maxConcurrent: 5,
       heartbeatSeconds: 60,
       labels: { team: 'data' },
       paramsSchema: { minProperties: 1 },
     };
-    stack.addStateMachineEngine('nightly', { stateMachineArn: `${ARN}:live`, ...limits });
+    stack.millrace.addStateMachineEngine('nightly', { stateMachineArn: `${ARN}:live`, ...limits });
     template = Template.fromStack(stack);
   });
 
@@ -135,9 +135,11 @@ describe('addStateMachineEngine', () => {
     const place = env ? { env } : {};
     const stack = createStack(app, place);
     const other = new Stack(app, 'Other', place);
-    stack.addStateMachineEngine('other-stack', { stateMachine: machineIn(other) });
-    stack.addStateMachineEngine('imported', { stateMachine: StateMachine.fromStateMachineArn(stack, 'Imported', ARN) });
-    stack.addStateMachineEngine('told', { stateMachineArn: new CfnParameter(stack, 'Told').valueAsString });
+    stack.millrace.addStateMachineEngine('other-stack', { stateMachine: machineIn(other) });
+    stack.millrace.addStateMachineEngine('imported', {
+      stateMachine: StateMachine.fromStateMachineArn(stack, 'Imported', ARN),
+    });
+    stack.millrace.addStateMachineEngine('told', { stateMachineArn: new CfnParameter(stack, 'Told').valueAsString });
     const made = Template.fromStack(stack);
     expect(resourcesOf(made, 'Custom::MillraceEngine').size).toBe(3);
     expect(actionsOn(made, 'FunctionsapiRole', ':nightly-report')).toHaveLength(5);
@@ -147,8 +149,8 @@ describe('addStateMachineEngine', () => {
   it('breaks no rule of cdk-nag that it does not answer for', () => {
     const app = createApp(true);
     const stack = createStack(app);
-    stack.addStateMachineEngine('nightly', { stateMachineArn: ARN });
-    stack.addStateMachineEngine('report', { stateMachineArn: engineOf(stack) });
+    stack.millrace.addStateMachineEngine('nightly', { stateMachineArn: ARN });
+    stack.millrace.addStateMachineEngine('report', { stateMachineArn: engineOf(stack) });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     const { directory } = app.synth();
     const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8')) as {
@@ -160,7 +162,7 @@ describe('addStateMachineEngine', () => {
 
 /** The ARN of a state machine that is made in the stack and breaks no rule. */
 function engineOf(stack: MillraceStack): string {
-  const machine = stack.node.findChild('LambdaEngine') as unknown as { stateMachine: StateMachine };
+  const machine = stack.millrace.node.findChild('LambdaEngine') as unknown as { stateMachine: StateMachine };
   return machine.stateMachine.stateMachineArn;
 }
 
@@ -168,7 +170,7 @@ describe('an engine that the API would refuse', () => {
   const stack = createStack(createApp());
   const refusal = (name: string, options: StateMachineEngineOptions): string => {
     try {
-      stack.addStateMachineEngine(name, options);
+      stack.millrace.addStateMachineEngine(name, options);
       return 'taken';
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };

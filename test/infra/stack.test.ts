@@ -1,3 +1,4 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hostedType, isMeaninglessType } from '#local/resource-types.ts';
@@ -82,7 +83,7 @@ describe('MillraceStack', () => {
     });
 
     it('goes with an ephemeral stack', () => {
-      synthesize({ ephemeral: true }).hasResource('AWS::DynamoDB::Table', {
+      synthesize({ removalPolicy: RemovalPolicy.DESTROY }).hasResource('AWS::DynamoDB::Table', {
         Properties: { DeletionProtectionEnabled: false },
         DeletionPolicy: 'Delete',
       });
@@ -130,7 +131,7 @@ describe('MillraceStack', () => {
     });
 
     it('goes with an ephemeral stack', () => {
-      synthesize({ ephemeral: true }).hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
+      synthesize({ removalPolicy: RemovalPolicy.DESTROY }).hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
     });
   });
 

@@ -43,7 +43,6 @@ export function createApp(validate = false): App {
 export function createStack(app: App, props: Partial<MillraceStackProps> = {}): MillraceStack {
   const entry = join(folderOf({ 'index.ts': ECHO }), 'index.ts');
   return new MillraceStack(app, 'Millrace', {
-    installation: 'millrace',
     ownEntries: { api: entry, scheduler: entry, intake: entry, registrar: entry },
     ...props,
   });

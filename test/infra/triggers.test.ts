@@ -16,7 +16,7 @@ let made = 0;
 function refusal(filter: unknown, options: Partial<TriggerOptions> = {}): string {
   try {
     made += 1;
-    stack.addTrigger(`refused${made}`, { pipeline: 'etl', filter: filter as EventFilter, ...options });
+    stack.millrace.addTrigger(`refused${made}`, { pipeline: 'etl', filter: filter as EventFilter, ...options });
     return 'taken';
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
@@ -31,7 +31,10 @@ const detailNested = (levels: number): EventFilter => ({ detail: nested(levels -
 /** The rule that a trigger makes in a stack of its own. */
 function ruleOf(options: TriggerOptions, bus: 'own' | 'default' = 'default'): { rule: Resource; template: Template } {
   const fresh = createStack(createApp());
-  const { node } = fresh.addTrigger('orders', { ...options, ...(bus === 'own' && { bus: fresh.bus }) });
+  const { node } = fresh.millrace.addTrigger('orders', {
+    ...options,
+    ...(bus === 'own' && { bus: fresh.millrace.bus }),
+  });
   const template = Template.fromStack(fresh);
   const id = fresh.getLogicalId(node.findChild('Rule').node.defaultChild as Parameters<typeof fresh.getLogicalId>[0]);
   const rule = resourcesOf(template, 'AWS::Events::Rule').get(id);
@@ -142,7 +145,7 @@ describe('C91 filters of triggers', () => {
 it('the triggers of the example are taken', () => {
   const fresh = createStack(createApp());
   const rules = () => resourcesOf(Template.fromStack(fresh), 'AWS::Events::Rule').size;
-  addTriggers(fresh);
+  addTriggers(fresh.millrace);
   expect(rules()).toBe(5);
 });
 
@@ -222,8 +225,8 @@ describe('a trigger', () => {
   });
 
   it('refuses a name that is none, and one that there is already', () => {
-    expect(() => stack.addTrigger('a b', { pipeline: 'etl', filter })).toThrow('1 to 100 letters');
-    stack.addTrigger('twice', { pipeline: 'etl', filter });
-    expect(() => stack.addTrigger('twice', { pipeline: 'etl', filter })).toThrow('twice');
+    expect(() => stack.millrace.addTrigger('a b', { pipeline: 'etl', filter })).toThrow('1 to 100 letters');
+    stack.millrace.addTrigger('twice', { pipeline: 'etl', filter });
+    expect(() => stack.millrace.addTrigger('twice', { pipeline: 'etl', filter })).toThrow('twice');
   });
 });

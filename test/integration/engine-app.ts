@@ -6,4 +6,4 @@ import { MillraceStack } from '../../infra/stacks/millrace-stack.ts';
 
 const functionsDirectory = join(import.meta.dirname, '../../examples/engines/functions');
 const app = new App({ outdir: process.env['CDK_OUTDIR'] ?? 'cdk.out' });
-addEngines(new MillraceStack(app, 'Millrace', { installation: 'millrace', functionsDirectory }));
+addEngines(new MillraceStack(app, 'Millrace', { functionsDirectory }).millrace);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { App, CfnOutput } from 'aws-cdk-lib';
+import { App, CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -25,19 +25,23 @@ let host: Host;
 function synthesize(outdir: string): void {
   const app = new App({ context: cdkJson.context, outdir, builtinCloudFormationValidation: false });
   const stack = new MillraceStack(app, 'Millrace', {
-    installation: 'millrace',
-    ephemeral: true,
+    removalPolicy: RemovalPolicy.DESTROY,
     eventStartsPerMinute: STARTS_PER_MINUTE,
   });
   const ended = (pipeline: string) => ({
     'detail-type': ['RunChanged'],
     detail: { pipeline: [pipeline], state: ['SUCCEEDED'] },
   });
-  stack.addTrigger('after-ping', { pipeline: 'pong', bus: stack.bus, filter: ended('ping') });
-  stack.addTrigger('after-pong', { pipeline: 'ping', bus: stack.bus, filter: ended('pong'), input: { by: 'pong' } });
+  stack.millrace.addTrigger('after-ping', { pipeline: 'pong', bus: stack.millrace.bus, filter: ended('ping') });
+  stack.millrace.addTrigger('after-pong', {
+    pipeline: 'ping',
+    bus: stack.millrace.bus,
+    filter: ended('pong'),
+    input: { by: 'pong' },
+  });
   const refused = new Queue(stack, 'Refused', { queueName: 'refused' });
   new Rule(stack, 'Refusals', {
-    eventBus: stack.bus,
+    eventBus: stack.millrace.bus,
     eventPattern: { detailType: ['RunRejected'] },
     targets: [new SqsQueue(refused)],
   });

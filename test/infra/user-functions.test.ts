@@ -7,7 +7,7 @@ import { bundleFunctions } from '../../infra/constructs/bundle.ts';
 import { SynthesisError } from '../../infra/constructs/synthesis-error.ts';
 import { createApp, createStack, ECHO, folderOf, propertyOf, resourcesOf } from './synthesize.ts';
 
-describe('FunctionsFromDirectory', () => {
+describe('UserFunctions', () => {
   it('makes a function of each file and each folder with an index that exports a handler', () => {
     const files = {
       'fetch.ts': ECHO,
@@ -194,7 +194,7 @@ function withoutMap(code: string): string {
 }
 
 function functionNames(files: Record<string, string>): string[] {
-  return [...createStack(createApp(), { functionsDirectory: folderOf(files) }).functions.keys()];
+  return [...createStack(createApp(), { functionsDirectory: folderOf(files) }).millrace.functions.keys()];
 }
 
 /** The code of the team's functions, by what it contains. */

@@ -1,0 +1,145 @@
+import { Stack } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { grantBasics, type MillraceParts, makeParts } from './millrace-parts.ts';
+import { type MillraceProps, type MillraceSettings, toSettings } from './millrace-props.ts';
+import type { NodeFunction } from './node-function.ts';
+import { ownFunctionNames } from './own-functions.ts';
+import { Registrar, registrarName } from './registrar.ts';
+import { StateMachineEngine, type StateMachineEngineOptions } from './state-machine-engine.ts';
+import { SynthesisError } from './synthesis-error.ts';
+import { Trigger, type TriggerOptions } from './trigger.ts';
+import { UserFunctions } from './user-functions.ts';
+
+/**
+ * One installation of Millrace: table, bus, queues, functions, HTTP API and tick. Nothing in it runs or, but for storage
+ * and alarms, is billed while no pipeline runs.
+ *
+ * @example
+ * const millrace = new Millrace(stack, 'Millrace', { functionsDirectory: 'functions' });
+ * millrace.addPipeline('pipelines/etl.yaml');
+ */
+export class Millrace extends Construct {
+  /** Its name, the prefix of all physical names. */
+  readonly installation: string;
+  /** Address of the HTTP API, without a trailing slash. */
+  readonly url: string;
+  /** Every aggregate, its history and its results. */
+  readonly table: Table;
+  /** Where large payloads are. */
+  readonly payloads: Bucket;
+  /** Its own bus: what is asked of it, and what it tells. */
+  readonly bus: EventBus;
+  /** What the scheduler is rung by. */
+  readonly inbox: Queue;
+  /** What other systems ask for. */
+  readonly requests: Queue;
+  readonly #parts: MillraceParts;
+  readonly #settings: MillraceSettings;
+  readonly #userFunctions: UserFunctions;
+  readonly #triggers = new Construct(this, 'Triggers');
+  readonly #engines = new Construct(this, 'Engines');
+  #registrar: IFunction | undefined;
+
+  /** @throws SynthesisError for a prop that is not right, and for what is wrong with the functions of `functionsDirectory` */
+  constructor(scope: Construct, id: string, props: MillraceProps = {}) {
+    super(scope, id);
+    this.#settings = toSettings(props);
+    const { installation, logRetention } = this.#settings;
+    this.installation = installation;
+    this.refuseTwin();
+    this.#parts = makeParts(this, this.#settings);
+    const { entrance, state, payloads, events, inbox, requests } = this.#parts;
+    this.url = entrance.url;
+    this.table = state.table;
+    this.payloads = payloads.bucket;
+    this.bus = events.bus;
+    this.inbox = inbox.queue;
+    this.requests = requests.queue;
+    this.#userFunctions = new UserFunctions(this, 'UserFunctions', {
+      reservedNames: [...ownFunctionNames(installation), registrarName(installation)],
+      logRetention,
+      environment: { MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName },
+    });
+    if (props.functionsDirectory !== undefined) this.addFunctionsFromDirectory(props.functionsDirectory);
+    if (props.permissionsBoundary) PermissionsBoundary.of(this).apply(props.permissionsBoundary);
+  }
+
+  /** The functions of all directories by name, for grants of their own. */
+  get functions(): ReadonlyMap<string, NodeFunction> {
+    return this.#userFunctions.functions;
+  }
+
+  /**
+   * Deploys the functions of a directory, for pipelines to use: each `<name>.ts` or `<name>/index.ts` there that exports
+   * `handler` is the Lambda function `<name>`.
+   * @returns those functions by name
+   * @throws SynthesisError as `UserFunctions.addDirectory` does
+   */
+  addFunctionsFromDirectory(directory: string): ReadonlyMap<string, NodeFunction> {
+    const { engine, payloads, entrance, own } = this.#parts;
+    const added = this.#userFunctions.addDirectory(directory);
+    for (const { function: each, logGroup } of added.values()) {
+      engine.allowInvoking(each);
+      payloads.grantToFunction(each);
+      entrance.allowReporting(each);
+      logGroup.grant(own.api, 'logs:FilterLogEvents');
+    }
+    return added;
+  }
+
+  /**
+   * Registers a state machine as an engine, and allows the installation to run it.
+   * @param name of the engine, as nodes give it
+   * @throws SynthesisError `INVALID_ENGINE` for what the API would refuse, as far as it can be seen
+   */
+  addStateMachineEngine(name: string, options: StateMachineEngineOptions): StateMachineEngine {
+    const { api, scheduler } = this.#parts.own;
+    return new StateMachineEngine(this.#engines, name, {
+      options,
+      installation: this.installation,
+      registrar: this.registrar(),
+      runners: [api, scheduler],
+    });
+  }
+
+  /**
+   * Starts a pipeline by events, of the account's default bus unless another one is named.
+   * @param name of the trigger, which its runs show; 1 to 100 letters, digits, `-` and `_`
+   * @throws SynthesisError as `Trigger` does
+   */
+  addTrigger(name: string, options: TriggerOptions): Trigger {
+    return new Trigger(this.#triggers, name, { ...options, requests: this.#parts.requests });
+  }
+
+  /** Made for the first that needs it: most installations need none. */
+  private registrar(): IFunction {
+    if (this.#registrar) return this.#registrar;
+    const { installation, logRetention, entries } = this.#settings;
+    const { environment } = this.#parts;
+    const { function: made } = new Registrar(this, 'Registrar', {
+      installation,
+      logRetention,
+      environment,
+      ...(entries.registrar !== undefined && { entry: entries.registrar }),
+    });
+    grantBasics(this.#parts, made);
+    this.#registrar = made;
+    return made;
+  }
+
+  private refuseTwin(): void {
+    const others = Stack.of(this).node.findAll();
+    if (!others.some((each) => each !== this && each instanceof Millrace && each.installation === this.installation))
+      return;
+    throw new SynthesisError(
+      'INVALID_INSTALLATION',
+      `The stack has two installations ${JSON.stringify(this.installation)}; give one of them another name.`,
+    );
+  }
+}

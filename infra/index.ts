@@ -1,0 +1,10 @@
+/** Millrace in a CDK app: `import { Millrace } from 'millrace/cdk'`. */
+export type { EngineMachine, EngineSettings } from './constructs/engine-settings.ts';
+export type { EventFilter } from './constructs/event-filter.ts';
+export { Millrace } from './constructs/millrace.ts';
+export type { MillraceProps } from './constructs/millrace-props.ts';
+export type { NodeFunction } from './constructs/node-function.ts';
+export type { StateMachineEngine, StateMachineEngineOptions } from './constructs/state-machine-engine.ts';
+export { SynthesisError, type SynthesisErrorCode } from './constructs/synthesis-error.ts';
+export type { Trigger, TriggerOptions } from './constructs/trigger.ts';
+export { MillraceStack, type MillraceStackProps } from './stacks/millrace-stack.ts';
