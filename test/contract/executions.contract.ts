@@ -30,6 +30,10 @@ export interface ExecutionsHarness {
 export interface ExecutionsDifferences {
   /** It has no `TimeoutSeconds` of a state machine, and never the status TIMED_OUT. */
   readonly neverTimesOut?: true;
+  /** An execution that failed has an output, which is null on AWS. */
+  readonly failsWithOutput?: true;
+  /** StopExecution is refused where an execution has come to an end of its own. AWS lists no such error. */
+  readonly refusesStopOfEnded?: true;
 }
 
 /** Waits of the slowest backend (ms). */
@@ -103,7 +107,7 @@ export function describeExecutions(
       await executions.start(one, end.status, inputOf(end.status));
       await harness.end(end.status, end);
       const seen = await executions.describe(one, end.status);
-      expect(seen).toEqual({ kind: 'ended', ...end, ...anyTimes() });
+      expect(asCompared(seen)).toEqual(asCompared({ kind: 'ended', ...end, ...anyTimes() }));
       expectTimes(seen, asked);
     });
 
@@ -118,6 +122,14 @@ export function describeExecutions(
     });
 
     const anyTimes = () => harness.times ?? { startedAt: expect.any(Number), endedAt: expect.any(Number) };
+
+    /** Nobody promises the bytes of an output: it is JSON, and may be written anew. */
+    function asCompared(seen: ExecutionSeen) {
+      if (seen.kind !== 'ended') return seen;
+      const { output, ...rest } = seen;
+      const isIgnored = output === undefined || (differences.failsWithOutput && seen.status === 'FAILED');
+      return { ...rest, ...(!isIgnored && { value: JSON.parse(output) }) };
+    }
 
     /** Clocks of a backend that runs on this machine are this machine's; whole milliseconds may be cut. */
     function expectTimes(seen: ExecutionSeen, asked: number): void {
@@ -170,7 +182,8 @@ export function describeExecutions(
       expect(await executions.stop(one, 'a', 'why')).toBe('accepted');
       await executions.start(one, 'b', inputOf('b'));
       await harness.end('b', { status: 'SUCCEEDED', output: '1' });
-      expect(await executions.stop(one, 'b', 'why')).toBe('accepted');
+      const answer = differences.refusesStopOfEnded ? 'unanswered' : 'accepted';
+      expect(await executions.stop(one, 'b', 'why')).toBe(answer);
       expect(await executions.describe(one, 'b')).toMatchObject({ kind: 'ended', status: 'SUCCEEDED' });
     });
   });
