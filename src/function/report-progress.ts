@@ -79,9 +79,9 @@ async function headersFor(url: URL, body: string): Promise<Record<string, string
     AWS_SESSION_TOKEN: sessionToken,
     AWS_REGION: region,
   } = process.env;
-  if (url.protocol === 'http:' || !accessKeyId || !secretAccessKey || !region) {
-    return { 'content-type': 'application/json' };
-  }
+  const headers = { 'content-type': 'application/json' };
+  if (url.protocol === 'http:' || !accessKeyId || !secretAccessKey || !region) return headers;
   const { signedHeaders } = await import('./signed-request.ts');
-  return signedHeaders(url, body, { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }, region);
+  const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+  return signedHeaders({ method: 'POST', url, headers, body }, credentials, region);
 }

@@ -1,4 +1,4 @@
-/** Signs requests to the API with the credentials of a function's own role (SigV4). Loaded where that is first needed. */
+/** Signs requests to the API (SigV4), with the credentials of a function's own role or of a user. Loaded where that is first needed. */
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 
@@ -25,29 +25,39 @@ function toBytes(secret: string | ArrayBuffer | ArrayBufferView): string | Uint8
   return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength);
 }
 
-/** Credentials as Lambda gives them to a function. */
-export interface RoleCredentials {
+/** Credentials of AWS. */
+export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** The headers of a signed POST of a JSON text. */
+/** A request that is to be signed. */
+export interface UnsignedRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+/** The headers that a request has once it is signed. */
 export async function signedHeaders(
-  url: URL,
-  body: string,
-  credentials: RoleCredentials,
+  { method, url, headers, body }: UnsignedRequest,
+  credentials: AwsCredentials,
   region: string,
 ): Promise<Record<string, string>> {
   const signer = new SignatureV4({ service: 'execute-api', region, credentials, sha256: NodeSha256 });
-  const { headers } = await signer.sign({
-    method: 'POST',
+  const query = new Map<string, string[]>();
+  for (const [name, value] of url.searchParams) query.set(name, [...(query.get(name) ?? []), value]);
+  const signed = await signer.sign({
+    method,
     protocol: url.protocol,
     hostname: url.hostname,
     path: url.pathname,
-    query: Object.fromEntries(url.searchParams),
-    headers: { host: url.host, 'content-type': 'application/json' },
-    body,
+    query: Object.fromEntries(query),
+    headers: { ...headers, host: url.host },
+    ...(body !== undefined && { body }),
   });
-  return headers;
+  return signed.headers;
 }

@@ -137,7 +137,8 @@ describe('a signed request', () => {
   it("carries the signature of the function's role over path, query and body", async () => {
     const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret', sessionToken: 'session' };
     const url = new URL('https://abc.execute-api.eu-central-1.amazonaws.com/v1/runs/r/nodes/b64.YQ/progress?attempt=1');
-    const headers = await signedHeaders(url, '{}', credentials, 'eu-central-1');
+    const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body: '{}' };
+    const headers = await signedHeaders(request, credentials, 'eu-central-1');
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'x-amz-security-token': 'session' });
     expect(headers['authorization']).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/execute-api\/aws4_request, SignedHeaders=[\w;-]*host[\w;-]*, Signature=[0-9a-f]{64}$/,
