@@ -60,6 +60,16 @@ export class EventRoutes extends Construct {
     });
   }
 
+  /** Allows publishing requests of these types, and no other events. */
+  grantRequest(grantee: IGrantable, detailTypes: readonly ('RunRequested' | 'StopRequested')[]): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['events:PutEvents'],
+      resourceArns: [this.bus.eventBusArn],
+      conditions: { StringEquals: { 'events:detail-type': detailTypes } },
+    });
+  }
+
   /**
    * Ends of our executions. Step Functions publishes on the default bus only. The execution's input is left out:
    * we wrote it, and with it a message might not fit into the queue. EventBridge gives an absent output as empty text.

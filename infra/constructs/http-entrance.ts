@@ -3,7 +3,7 @@ import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { HttpApi, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { Grant } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -55,13 +55,26 @@ export class HttpEntrance extends Construct {
   /** Tells a function of a team where the API is, and lets it report its progress there, and do nothing else. */
   allowReporting(reporter: LambdaFunction): void {
     reporter.addEnvironment('MILLRACE_API_URL', this.url);
-    const arn = this.#httpApi.arnForExecuteApi('POST', PROGRESS_PATH, '$default');
-    Grant.addToPrincipal({ grantee: reporter, actions: ['execute-api:Invoke'], resourceArns: [arn] });
-    acknowledgeWildcards(reporter, 'Runs and nodes come and go; a report needs the token of its attempt, too.', [arn]);
+    const reason = 'Runs and nodes come and go; a report needs the token of its attempt, too.';
+    this.grantCalls(reporter, PROGRESS_CALLS, reason);
+  }
+
+  /**
+   * Allows calls, signed with the grantee's credentials.
+   * @param calls method and path of each, `POST /v1/runs/*`
+   * @param reason for the wildcards in them
+   */
+  grantCalls(grantee: IGrantable, calls: readonly string[], reason: string): Grant {
+    const resourceArns = calls.map((call) => {
+      const [method, path] = call.split(' ');
+      return this.#httpApi.arnForExecuteApi(method, path, '$default');
+    });
+    acknowledgeWildcards(grantee, reason, resourceArns);
+    return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
   }
 }
 
-const PROGRESS_PATH = '/v1/runs/*/nodes/*/progress';
+const PROGRESS_CALLS = ['POST /v1/runs/*/nodes/*/progress'];
 
 const ACCESS_LOG_LINE = JSON.stringify({
   requestId: '$context.requestId',

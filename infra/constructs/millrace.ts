@@ -1,13 +1,15 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
-import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
+import { type Grant, type IGrantable, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { ADMIN_CALLS, READ_CALLS, RUN_CALLS, START_CALLS } from './api-permissions.ts';
 import { grantBasics, type MillraceParts, makeParts } from './millrace-parts.ts';
 import { type MillraceProps, type MillraceSettings, toSettings } from './millrace-props.ts';
+import { grantReadLog, isOfApp } from './named-function.ts';
 import type { NodeFunction } from './node-function.ts';
 import { ownFunctionNames } from './own-functions.ts';
 import { Registrar, registrarName } from './registrar.ts';
@@ -94,6 +96,20 @@ export class Millrace extends Construct {
   }
 
   /**
+   * Lets the engine `lambda` invoke a function that was made elsewhere; nodes name it in `params.function`. A function of
+   * this app can also return large outputs and report its progress then. Its log is read from `/aws/lambda/NAME`.
+   */
+  addLambdaEngine(target: IFunction): void {
+    const { engine, payloads, entrance, own } = this.#parts;
+    engine.allowInvoking(target);
+    grantReadLog(own.api, target);
+    if (!isOfApp(target)) return;
+    payloads.grantToFunction(target);
+    entrance.allowReporting(target);
+    target.addEnvironment('MILLRACE_PAYLOAD_BUCKET', payloads.bucket.bucketName);
+  }
+
+  /**
    * Registers a state machine as an engine, and allows the installation to run it.
    * @param name of the engine, as nodes give it
    * @throws SynthesisError `INVALID_ENGINE` for what the API would refuse, as far as it can be seen
@@ -115,6 +131,35 @@ export class Millrace extends Construct {
    */
   addTrigger(name: string, options: TriggerOptions): Trigger {
     return new Trigger(this.#triggers, name, { ...options, requests: this.#parts.requests });
+  }
+
+  /** Allows starting runs of every pipeline: over the API, and by the event `RunRequested`. */
+  grantStart(grantee: IGrantable): Grant {
+    return this.grant(grantee, START_CALLS).combine(this.#parts.events.grantRequest(grantee, ['RunRequested']));
+  }
+
+  /** Allows looking at everything over the API, and checking definitions. */
+  grantRead(grantee: IGrantable): Grant {
+    return this.grant(grantee, READ_CALLS);
+  }
+
+  /**
+   * Allows what {@link grantRead} and {@link grantStart} do, and everything else that is done with runs: stop, pause, resume,
+   * run again, mark, answer, backfill. Deleting them is left out.
+   */
+  grantRun(grantee: IGrantable): Grant {
+    const requests = this.#parts.events.grantRequest(grantee, ['RunRequested', 'StopRequested']);
+    return this.grant(grantee, RUN_CALLS).combine(requests);
+  }
+
+  /** Allows every call of the API: pipelines, engines, pools and runs may be put and deleted, too. */
+  grantAdmin(grantee: IGrantable): Grant {
+    return this.grant(grantee, ADMIN_CALLS);
+  }
+
+  private grant(grantee: IGrantable, calls: readonly string[]): Grant {
+    const reason = 'Pipelines, runs and nodes come and go; the calls are those of the permission that was granted.';
+    return this.#parts.entrance.grantCalls(grantee, calls, reason);
   }
 
   /** Made for the first that needs it: most installations need none. */
