@@ -1,10 +1,10 @@
 /** MiniStack, an emulator of AWS that others wrote, as a process on loopback for the time of a test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { killFunction } from './function-processes.ts';
 import { pythonEnvironment } from './python-environment.ts';
@@ -43,6 +43,7 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
   const python = await pythonEnvironment();
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-ministack-'));
+  await writeNodeCommand(folder);
   const child = spawn(python, [join(import.meta.dirname, 'serve.py')], {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -70,8 +71,7 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
 function emulatorEnvironment({ port, folder, auth }: { port: number; folder: string; auth: boolean }) {
   const { PATH = '', HOME = folder, LANG = 'C.UTF-8' } = process.env;
   return {
-    // Functions run on the `node` that is found first: the one that runs this test.
-    PATH: [dirname(process.execPath), PATH].join(delimiter),
+    PATH: [join(folder, 'bin'), PATH].join(delimiter),
     HOME,
     LANG,
     TMPDIR: folder,
@@ -85,6 +85,14 @@ function emulatorEnvironment({ port, folder, auth }: { port: number; folder: str
     // It would listen on a fixed port of every network interface.
     IOT_MTLS_ENABLED: 'false',
   };
+}
+
+/** Functions run on the `node` that is found first: the one that runs this test, which then knows names below `localhost`. */
+async function writeNodeCommand(folder: string): Promise<void> {
+  const names = join(import.meta.dirname, 'loopback-names.mjs');
+  await mkdir(join(folder, 'bin'));
+  const script = `#!/bin/sh\nexec "${process.execPath}" --import "${names}" "$@"\n`;
+  await writeFile(join(folder, 'bin', 'node'), script, { mode: 0o755 });
 }
 
 function clientEnvironment(url: string): Readonly<Record<string, string>> {

@@ -1,7 +1,5 @@
-import { defineFunction } from 'millrace/function';
-
 /** Fails at its first attempt. */
-export const handler = defineFunction(async (_, { attempt }) => {
-  if (attempt === 1) throw Object.assign(new Error('the first attempt fails'), { name: 'Flaky' });
+export async function handler({ attempt }: { readonly attempt: number }) {
+  if (attempt === 1) throw new Error('the first attempt fails');
   return { attempt };
-});
+}
