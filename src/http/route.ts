@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import { nearMiss, shownValue } from '#domain/definition-errors.ts';
 import type { Logs } from '#ports/index.ts';
+import type { LiveStore } from '#ports/live.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import type { ApiRequest, ApiResponse } from './api-message.ts';
 import { ApiProblem, type FieldProblem, type ProblemCode } from './problem.ts';
@@ -11,6 +12,15 @@ export interface ApiDeps extends PassDeps {
   /** Resolves after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly logs: Logs;
+  /** Where live updates are, and who keeps their tickets. @default there are none */
+  readonly live?: LiveEntrance;
+}
+
+/** The way to live updates. */
+export interface LiveEntrance {
+  /** Address of the WebSocket. */
+  readonly url: string;
+  readonly tickets: Pick<LiveStore, 'putTicket'>;
 }
 
 /** A query parameter. */

@@ -10,6 +10,7 @@ import {
   removeEngineRoute,
 } from './engine-routes.ts';
 import { listAttemptsRoute, listItemsRoute } from './item-routes.ts';
+import { createLiveTicketRoute } from './live-ticket-route.ts';
 import { getLogsRoute } from './logs-route.ts';
 import { deleteRunRoute, markNodeRoute } from './mark-routes.ts';
 import { getNodeRoute, getOutputRoute, listNodesRoute } from './node-routes.ts';
@@ -69,6 +70,7 @@ export const ROUTES: readonly Route[] = [
   putPoolRoute,
   getPoolRoute,
   listPoolsRoute,
+  createLiveTicketRoute,
   healthRoute,
   openApiRoute(() => ROUTES),
 ];

@@ -36,12 +36,15 @@ const RUN_OUTPUT_BYTES = 1024 * 1024;
 /** Longest map whose output is put together for a list. */
 const LISTED_OUTPUT_ITEMS = 100;
 
+/** What a look at a run needs. */
+export type ScopeDeps = Pick<ApiDeps, 'runs' | 'pipelines' | 'clock' | 'installation' | 'engines' | 'options'>;
+
 /**
  * Reads a run and its pipeline.
  * @throws ApiProblem RUN_NOT_FOUND
  * @throws DamagedRunError, NewerRunError
  */
-export async function readScope(deps: ApiDeps, runId: string): Promise<RunScope> {
+export async function readScope(deps: ScopeDeps, runId: string): Promise<RunScope> {
   const run = isRunId(runId) ? await deps.runs.readRun(runId) : undefined;
   if (!run || run.deleted) throw runNotFound(runId);
   return scopeOf(deps, run);
@@ -53,7 +56,7 @@ export function runNotFound(runId: string): ApiProblem {
 }
 
 /** Looks at a run that was read already. */
-export async function scopeOf(deps: ApiDeps, run: RunRecord): Promise<RunScope> {
+export async function scopeOf(deps: Omit<ScopeDeps, 'runs'>, run: RunRecord): Promise<RunScope> {
   const pipeline = await loadPipeline(deps.pipelines, run.pipeline, run.revision);
   if (!pipeline) throw new DamagedRunError(run.id, `revision ${run.revision} of ${run.pipeline} cannot be found`);
   const { clock, installation, engines, options } = deps;

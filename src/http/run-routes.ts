@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { NAME_PATTERN } from '#domain/definition-schema.ts';
 import { isRunId } from '#domain/execution-name.ts';
-import { toIsoTime } from '#domain/iso-time.ts';
 import type { Json } from '#domain/json.ts';
 import { isRunOver } from '#domain/run.ts';
 import type { RunScope } from '#domain/run-scope.ts';
@@ -19,6 +18,7 @@ import { ApiProblem, PIPELINE_PROBLEMS } from './problem.ts';
 import { DEFAULT_LIMIT, paging, runState } from './query-parameters.ts';
 import { BODY_PROBLEMS, readJsonBody } from './request-body.ts';
 import { type ApiDeps, defineRoute, type QueryParameter } from './route.ts';
+import { toRunLine } from './run-line.ts';
 import { readRunView, readScope, runNotFound } from './run-reading.ts';
 import { runLineSchema, runSchema, startRequestSchema } from './run-schemas.ts';
 import { answerStart, KEY_HEADER, START_ANSWERS } from './started-run.ts';
@@ -102,7 +102,7 @@ export const listRunsRoute = defineRoute({
     const limit = query.limit ?? DEFAULT_LIMIT;
     const { items, last } = await deps.runs.listRuns({ ...filter, limit, ...(after && { after }) });
     return jsonResponse(200, {
-      items: items.map(viewHeader),
+      items: items.map(toRunLine),
       ...(last && { nextCursor: toCursor(listed, { createdAt: last.createdAt, id: last.id }) }),
     });
   },
@@ -129,17 +129,6 @@ function toFilter({ pipeline, state, tag, from, to }: ListQuery) {
 function toTag(text: string): readonly [string, string] {
   const colon = text.indexOf(':');
   return [text.slice(0, colon), text.slice(colon + 1)];
-}
-
-function viewHeader(header: RunHeader) {
-  const { rev: _inNoList, createdAt, startedAt, endedAt, tags, ...rest } = header;
-  return {
-    ...rest,
-    createdAt: toIsoTime(createdAt),
-    ...(startedAt !== undefined && { startedAt: toIsoTime(startedAt) }),
-    ...(endedAt !== undefined && { endedAt: toIsoTime(endedAt) }),
-    tags: Object.fromEntries(tags),
-  };
 }
 
 /** `GET /v1/runs/{runId}` */

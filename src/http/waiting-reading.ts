@@ -12,8 +12,10 @@ const MAX_LIMITS_READ = 10;
 const COUNTED_AHEAD = 50;
 const PARALLEL_READS = 5;
 
+type LimitDeps = Pick<ApiDeps, 'limits'>;
+
 /** The same run, with the limits of these names as far as they can be read. */
-export async function withLimits(deps: ApiDeps, scope: RunScope, names: readonly string[]): Promise<RunScope> {
+export async function withLimits(deps: LimitDeps, scope: RunScope, names: readonly string[]): Promise<RunScope> {
   if (names.length === 0) return scope;
   const read = async (name: string) => [name, await readSeen(deps, scope, name)] as const;
   const seen = await pMap(names.slice(0, MAX_LIMITS_READ), read, { concurrency: PARALLEL_READS });
@@ -21,7 +23,7 @@ export async function withLimits(deps: ApiDeps, scope: RunScope, names: readonly
   return { ...scope, limits };
 }
 
-async function readSeen(deps: ApiDeps, scope: RunScope, name: string): Promise<LimitSeen | undefined> {
+async function readSeen(deps: LimitDeps, scope: RunScope, name: string): Promise<LimitSeen | undefined> {
   try {
     const record = await deps.limits.readLimit(name);
     if (!record) return {};
@@ -35,7 +37,7 @@ async function readSeen(deps: ApiDeps, scope: RunScope, name: string): Promise<L
 }
 
 /** Counts the runs of the same pipeline that are served before this one; nothing where it has no row there. */
-async function countAhead(deps: ApiDeps, { run, now }: RunScope, limit: LimitRecord): Promise<LimitSeen['ahead']> {
+async function countAhead(deps: LimitDeps, { run, now }: RunScope, limit: LimitRecord): Promise<LimitSeen['ahead']> {
   const isInLine = run.limits?.some((entry) => entry.limit === limit.name && entry.row);
   if (!isInLine || limit.slots === undefined || !isOpen(limit, now)) return undefined;
   const first = { pipeline: run.pipeline, priority: DEFINITION_LIMITS.priority.max, since: 0, run: '' };

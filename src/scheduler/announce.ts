@@ -55,6 +55,13 @@ function toDetail(pipeline: CompiledPipeline, run: RunRecord): Json {
   };
 }
 
+/** A node as live updates tell of it: how it stands, and nothing that would have to be read. */
+export function nodeTold(pipeline: CompiledPipeline, run: RunRecord, node: number) {
+  const { state, reason: asEver } = statusOf(run.nodes.charCodeAt(node));
+  const reason = state === 'QUEUED' && run.state === 'PAUSED' ? 'RunPaused' : asEver;
+  return { id: (pipeline.nodes[node] as CompiledNode).id, state, reason };
+}
+
 function nodesTold(pipeline: CompiledPipeline, run: RunRecord): { [key: string]: Json } {
   const fresh = run.decisions.filter((decision) => decision.rev > run.announced.rev && decision.to !== 'run');
   // Attempts of items are none of their map.
@@ -62,9 +69,7 @@ function nodesTold(pipeline: CompiledPipeline, run: RunRecord): { [key: string]:
     fresh.flatMap(({ nodes, items, attempt }) => nodes.map((node) => [node, items ? 0 : attempt] as const)),
   );
   const nodes = [...attempts].slice(0, MAX_NODES_TOLD).map(([node, attempt]) => {
-    const { state, reason: asEver } = statusOf(run.nodes.charCodeAt(node));
-    const reason = state === 'QUEUED' && run.state === 'PAUSED' ? 'RunPaused' : asEver;
-    return { id: (pipeline.nodes[node] as CompiledNode).id, state, reason, attempt };
+    return { ...nodeTold(pipeline, run, node), attempt };
   });
   const isPartial = attempts.size > nodes.length || (run.decisions[0]?.rev ?? 0) > run.announced.rev + 1;
   return { nodes, ...(isPartial && { truncated: true }) };

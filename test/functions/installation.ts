@@ -5,6 +5,7 @@ import { createMemoryDueIndex } from '#adapters/memory/memory-due-index.ts';
 import { createMemoryExecutions, type ExecutionEnd, type MemoryExecution } from '#adapters/memory/memory-executions.ts';
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
 import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
+import { createMemoryLiveStore } from '#adapters/memory/memory-live-store.ts';
 import { createMemoryLogs } from '#adapters/memory/memory-logs.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
 import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
@@ -46,6 +47,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
   const runs = createMemoryRunStore();
   const limits = createMemoryLimitStore();
   const pipelines = createMemoryPipelineStore();
+  const live = createMemoryLiveStore();
   const ringThing = async (thing: DueThing) => {
     if (thing.kind === 'run') rings.push(thing.id);
     else rungThings.push(thing);
@@ -80,6 +82,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     installation: 'millrace',
     options: DEFAULT_STEP_OPTIONS,
     logs: createMemoryLogs(),
+    live: { url: 'wss://live.test/live', tickets: live },
     sleep: async (ms) => {
       time.now += ms;
     },
@@ -123,7 +126,7 @@ export function createInstallation(behave: Behaviour = SUCCEED) {
     throw new Error(`run ${runId} does not end`);
   };
 
-  return { deps, time, rings, rungThings, events, executions, settle, tick, untilOver };
+  return { deps, live, time, rings, rungThings, events, executions, settle, tick, untilOver };
 }
 
 /** An installation. */

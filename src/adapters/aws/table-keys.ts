@@ -17,6 +17,9 @@
  * | run that waits          | `wait#<limit>`         | `<pipeline>#<priority>#<since>#<run>` (4 + 16; the highest priority is 0) |         |
  * | starts of a minute      | `starts#<pipeline>`    | `<minute>` (10)                |                                    |
  * | output in the memo      | `memo#<key>`           | `memo`                         |                                    |
+ * | subscription by connection | `live`              | `<connection>#<topic>`         |                                    |
+ * | subscription by topic   | `live#<topic>`         | `<connection>`                 |                                    |
+ * | ticket for live updates | `ticket#<digest>`      | `ticket`                       |                                    |
  * | chunk of a long text    | that of its owner      | `c#<digest>#<n>` (5)           |                                    |
  *
  * Numbers in keys are decimal and padded with zeros to the widths in brackets, so that they sort by value.
@@ -27,6 +30,7 @@ import { crc32 } from 'node:zlib';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import { type LimitKind, limitName, parseLimitName, type WaitingRun } from '#domain/limit.ts';
 import type { DueThing, RunKey, WaitingPlace } from '#ports/index.ts';
+import type { LiveTopic } from '#ports/live.ts';
 
 /** Name of the index of what is due. */
 export const DUE_INDEX = 'due';
@@ -200,6 +204,34 @@ export function parseWaitingSortKey(sortKey: string): Pick<WaitingRun, 'pipeline
 /** The greatest sort key that is not behind a place: that of a row, or one after all rows of a pipeline. */
 export function behindWaitingKey(place: WaitingPlace): string {
   return 'run' in place ? waitingSortKey(place) : `${place.pipeline}$`;
+}
+
+/** Partition of all subscriptions, by connection. */
+export const LIVE_PARTITION = 'live';
+
+/** Beginning of the sort keys of what a connection looks at. Ids of connections have no `#`. */
+export function liveConnectionPrefix(connection: string): string {
+  return `${connection}#`;
+}
+
+/** Place of a subscription among all of them. */
+export function liveSortKey(connection: string, topic: LiveTopic): string {
+  return `${liveConnectionPrefix(connection)}${topic}`;
+}
+
+/** The topic in such a place. */
+export function parseLiveSortKey(sortKey: string): LiveTopic {
+  return sortKey.slice(sortKey.indexOf('#') + 1) as LiveTopic;
+}
+
+/** Partition of the connections that look at a topic; the connection is the sort key. */
+export function liveTopicPartition(topic: LiveTopic): string {
+  return `live#${topic}`;
+}
+
+/** Key of a ticket. */
+export function liveTicketKey(digest: string): ItemKey {
+  return { pk: `ticket#${digest}`, sk: 'ticket' };
 }
 
 function padded(number: number, width: number): string {
