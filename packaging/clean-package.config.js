@@ -1,7 +1,7 @@
 import packageJson from '../package.json' with { type: 'json' };
 
 /** Where the build puts what it makes of a source file, named from the folder of the package. */
-const built = (/** @type {string} */ source) => source.replace('./src/', './dist/src/').replace(/\.ts$/, '.js');
+const built = (/** @type {string} */ source) => source.replace(/^\.\//, './dist/').replace(/\.ts$/, '.js');
 
 /** Sources become what was built from them, since Node strips no types under node_modules. */
 export const replace = {
