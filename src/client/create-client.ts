@@ -3,7 +3,7 @@ import type { CallOptions } from './call-options.ts';
 import { type EnginesClient, enginesClient, type PoolsClient, poolsClient } from './engines-client.ts';
 import { type NodesClient, nodesClient } from './nodes-client.ts';
 import { type PipelinesClient, pipelinesClient } from './pipelines-client.ts';
-import type { Health } from './resources.ts';
+import type { Health, LiveTicket } from './resources.ts';
 import { type RunsClient, runsClient } from './runs-client.ts';
 import type { Retries, Sign } from './send-request.ts';
 
@@ -32,6 +32,8 @@ export interface MillraceClient {
   readonly nodes: NodesClient;
   readonly engines: EnginesClient;
   readonly pools: PoolsClient;
+  /** A ticket, with which one WebSocket for live updates is opened within a minute. */
+  liveTicket(options?: CallOptions): Promise<LiveTicket>;
   /** That the API answers. */
   health(options?: CallOptions): Promise<Health>;
   /** The OpenAPI document of the API. */
@@ -70,6 +72,9 @@ export function createClient(options: ClientOptions): MillraceClient {
     nodes: nodesClient(call),
     engines: enginesClient(call),
     pools: poolsClient(call),
+    async liveTicket({ signal } = {}) {
+      return (await call('createLiveTicket', { signal })).value;
+    },
     async health({ signal } = {}) {
       return (await call('getHealth', { signal })).value;
     },

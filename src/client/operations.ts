@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { backfillPlanSchema, backfillSchema } from '#http/backfill-schemas.ts';
 import { engineLineSchema, engineSchema } from '#http/engine-schemas.ts';
 import { pageSchema } from '#http/field-schemas.ts';
+import { liveTicketSchema } from '#http/live-schemas.ts';
 import { logLineSchema } from '#http/log-schemas.ts';
 import { attemptSchema, mapItemSchema, nodeSchema } from '#http/node-schemas.ts';
 import { pipelineLineSchema, revisionSchema, validationSchema } from '#http/pipeline-schemas.ts';
@@ -111,6 +112,7 @@ export const OPERATIONS = {
   putPool: operation('PUT', '/v1/pools/{name}', poolSchema),
   getPool: operation('GET', '/v1/pools/{name}', poolSchema),
   listPools: list('/v1/pools', poolLineSchema),
+  createLiveTicket: operation('POST', '/v1/live-tickets', liveTicketSchema),
   getHealth: operation('GET', '/v1/health', healthSchema),
   getOpenApi: operation('GET', '/v1/openapi.json', z.record(z.string(), z.unknown())),
 };

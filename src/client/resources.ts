@@ -4,6 +4,7 @@ import type { answerRequestSchema, markRequestSchema } from '#http/asked-schemas
 import type { backfillRequestSchema } from '#http/backfill-request.ts';
 import type { backfillPlanSchema, backfillSchema } from '#http/backfill-schemas.ts';
 import type { engineLineSchema, engineRequestSchema, engineSchema } from '#http/engine-schemas.ts';
+import type { liveTicketSchema } from '#http/live-schemas.ts';
 import type { logLineSchema } from '#http/log-schemas.ts';
 import type { attemptSchema, mapItemSchema, nodeSchema } from '#http/node-schemas.ts';
 import type { pipelineLineSchema, revisionSchema, validationSchema } from '#http/pipeline-schemas.ts';
@@ -83,6 +84,8 @@ export type Pool = z.output<typeof poolSchema>;
 /** A line of the list of pools. */
 export type PoolLine = z.output<typeof poolLineSchema>;
 
+/** A ticket for live updates. */
+export type LiveTicket = z.output<typeof liveTicketSchema>;
 /** That the API answers. */
 export type Health = z.output<typeof healthSchema>;
 /** A problem, as the API answers it (RFC 9457). */
