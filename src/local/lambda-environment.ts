@@ -91,7 +91,10 @@ const runtimeReport = z.discriminatedUnion('kind', [
 
 /** Longest report: the largest response that a function may give, with every character escaped. */
 const reportLine = { maxCharacters: 16 * 1024 * 1024 };
-/** How long output, and a channel, may stay open when their process is gone: whoever else has them is not listened to. */
+/**
+ * How long output and the channel may stay open when their process is gone, since whoever else has them is not listened
+ * to, and how long a process may live on without a channel.
+ */
 const leftOpenMs = 500;
 
 /**
@@ -112,6 +115,7 @@ export const processesFrom =
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     for (const stream of streams) listen(stream, listener);
     readReports(channel, listener);
+    channel.once('close', () => setTimeout(() => isAlive(child) && killGroup(child), leftOpenMs).unref());
     let memory: MemoryExcess | undefined;
     const unwatch =
       child.pid === undefined
@@ -146,6 +150,10 @@ function exitOf(child: ChildProcess, listener: EnvironmentListener): Promise<Env
       if (child.pid === undefined) resolve({ code: 1 });
     });
   });
+}
+
+function isAlive({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
 }
 
 /** The process and those that it started, as far as they made no group of their own. */

@@ -43,18 +43,25 @@ const lines = new LineSplitter(
 );
 channel.setEncoding('utf8').on('data', (text: string) => lines.push(text));
 
+/** Resolves when what was printed so far is with the host, so that it is read before what is reported after it. */
+async function printed(): Promise<void> {
+  const unsent = [process.stdout, process.stderr].filter((stream) => stream.writable && stream.writableLength > 0);
+  await Promise.all(unsent.map((stream) => new Promise((sent) => stream.write('', sent))));
+}
+
 function serve(settings: RuntimeSettings): Promise<void> {
+  let reporting: Promise<unknown> = Promise.resolve();
   return serveInvocations(settings, {
     report(report: RuntimeReport) {
       // Whatever a function wrote there by itself ends with a line end of ours.
-      channel.write(`\n${JSON.stringify(report)}\n`);
+      reporting = reporting.then(printed).then(() => channel.write(`\n${JSON.stringify(report)}\n`));
     },
     onInvocation(takeOne) {
       take = takeOne;
     },
     exit(code) {
       channel.off('close', endAll);
-      channel.end(() => process.exit(code));
+      void reporting.then(() => channel.end(() => process.exit(code)));
       setTimeout(() => process.exit(code), lastWordMs);
     },
   });

@@ -56,7 +56,8 @@ export function createLogEvents(now: () => number = Date.now): LogEvents {
       const group = groupOf(logGroup);
       const event = { logStreamName, timestamp: now(), message };
       const stream = streamOf(group, logStreamName);
-      if (stream.lines >= STREAM_LINES || stream.characters + message.length > STREAM_CHARACTERS) {
+      const isFull = stream.lines >= STREAM_LINES || stream.characters + message.length > STREAM_CHARACTERS;
+      if (isFull || stream.tail.length > 0) {
         keepInTail(stream, event);
         return;
       }

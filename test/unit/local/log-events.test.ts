@@ -74,7 +74,10 @@ describe("the host's CloudWatch Logs", () => {
   it('cuts the long lines of the end of a stream', async () => {
     const { log, messages } = open();
     for (let at = 0; at < 1_000; at++) log.add('g', 's', 'x'.repeat(256 * 1024));
+    log.add('g', 's', 'short');
     log.end('g', 's', 'END');
+    expect((await messages({})).slice(-2)).toEqual(['short', 'END']);
+    expect((await messages({})).filter((message) => message === 'short')).toHaveLength(1);
     const characters = (await messages({})).reduce((sum, message) => sum + message.length, 0);
     expect(characters).toBeLessThan(1_500_000);
   });
