@@ -1,10 +1,11 @@
-import { ArnFormat, Stack, Validations } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { DefinitionBody, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
 import { LAMBDA_ENGINE_DEFINITION } from './lambda-engine-definition.ts';
+import { createStandardMachine } from './standard-machine.ts';
 
 /** Settings of the engine. */
 export interface LambdaEngineProps {
@@ -21,11 +22,10 @@ export class LambdaEngine extends Construct {
     super(scope, id);
     const stateMachineName = `${installation}-lambda-engine`;
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
-    this.stateMachine = new StateMachine(this, 'StateMachine', {
+    this.stateMachine = createStandardMachine(this, {
       stateMachineName,
       comment: 'Millrace: one execution for each attempt of a node of the engine "lambda"',
-      stateMachineType: StateMachineType.STANDARD,
-      definitionBody: DefinitionBody.fromString(JSON.stringify(LAMBDA_ENGINE_DEFINITION)),
+      definition: JSON.stringify(LAMBDA_ENGINE_DEFINITION),
       role: this.#role,
     });
     this.#executionArn = Stack.of(this).formatArn({
@@ -34,17 +34,6 @@ export class LambdaEngine extends Construct {
       resourceName: `${stateMachineName}:${installation}-*`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
-    Validations.of(this.stateMachine).acknowledge(
-      {
-        id: 'AwsSolutions-SF1',
-        reason:
-          'A STANDARD execution keeps its history for 90 days; logging every event would cost more than the execution.',
-      },
-      {
-        id: 'AwsSolutions-SF2',
-        reason: 'One state and one call: a trace would show nothing that the history does not.',
-      },
-    );
   }
 
   /** Allows the engine to invoke a function. */

@@ -7,6 +7,9 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ADMIN_CALLS, READ_CALLS, RUN_CALLS, START_CALLS } from './api-permissions.ts';
+import { checkEngineName } from './engine-settings.ts';
+import { HttpEngine, type HttpEngineOptions } from './http-engine.ts';
+import { HTTP_PARAMS_SCHEMA } from './http-engine-definition.ts';
 import { grantBasics, type MillraceParts, makeParts } from './millrace-parts.ts';
 import { type MillraceProps, type MillraceSettings, toSettings } from './millrace-props.ts';
 import { grantReadLog, isOfApp } from './named-function.ts';
@@ -46,6 +49,7 @@ export class Millrace extends Construct {
   readonly #userFunctions: UserFunctions;
   readonly #triggers = new Construct(this, 'Triggers');
   readonly #engines = new Construct(this, 'Engines');
+  readonly #httpEngines = new Construct(this, 'HttpEngines');
   #registrar: IFunction | undefined;
 
   /** @throws SynthesisError for a prop that is not right, and for what is wrong with the functions of `functionsDirectory` */
@@ -122,6 +126,18 @@ export class Millrace extends Construct {
       registrar: this.registrar(),
       runners: [api, scheduler],
     });
+  }
+
+  /**
+   * Registers an engine whose nodes each make one HTTP request, with the credentials of an EventBridge connection. Their params
+   * are `{path, method?, query?, headers?, body?}`, their output is `{status, headers, body}`; a request ends after 60 s.
+   * @param name of the engine, as nodes give it
+   * @throws SynthesisError `INVALID_ENGINE` for a base address that is none, and for what the API would refuse
+   */
+  addHttpEngine(name: string, { baseUrl, connection, ...settings }: HttpEngineOptions): StateMachineEngine {
+    checkEngineName(name);
+    const { stateMachine } = new HttpEngine(this.#httpEngines, name, { baseUrl, connection });
+    return this.addStateMachineEngine(name, { ...settings, stateMachine, paramsSchema: HTTP_PARAMS_SCHEMA });
   }
 
   /**

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { MillraceStack, type MillraceStackProps } from '../../infra/stacks/millrace-stack.ts';
@@ -70,4 +71,14 @@ export function propertyOf(resource: Resource | undefined, ...path: (string | nu
     (value, key) => (value as Record<string, unknown> | undefined)?.[key],
     resource?.Properties,
   );
+}
+
+/** What CloudFormation's rules and cdk-nag have to say against an app that was made to be validated. */
+export function nagViolations(app: App): unknown[] {
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const { directory } = app.synth();
+  const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8')) as {
+    pluginReports: { violations: unknown[] }[];
+  };
+  return report.pluginReports.flatMap(({ violations }) => violations);
 }
