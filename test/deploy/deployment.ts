@@ -11,7 +11,14 @@ export interface DeploymentOptions {
   /** Whether the roles of functions are enforced. @default false */
   readonly auth?: boolean;
   /** Called when the account is bootstrapped and the stack is not there yet. @default nothing */
-  readonly beforeStack?: (emulator: MiniStack) => Promise<void>;
+  readonly beforeStack?: (clients: Clients) => Promise<void>;
+}
+
+/** Settings of SDK clients of an emulator. */
+export interface Clients {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
 /** What the tests work with. */
@@ -21,11 +28,7 @@ export interface Deployment {
   /** Calls the API as the owner of the account. */
   readonly call: CallApi;
   /** Settings of SDK clients. */
-  readonly clients: {
-    readonly endpoint: string;
-    readonly region: string;
-    readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  };
+  readonly clients: Clients;
   /** Changes the text of a function, in the folder that the next deployment takes. */
   changeFunction(name: string, change: (source: string) => string): Promise<void>;
   /** Deploys again. */
@@ -50,8 +53,9 @@ export async function deploy({ auth = false, beforeStack }: DeploymentOptions = 
     await rm(folder, { recursive: true, force: true });
   };
   const context = { functions, ephemeral: 'true' };
+  const clients = { endpoint: emulator.url, region: 'us-east-1', credentials: OWNER };
   const cdk = createCdk(emulator, folder);
-  const outputs = await deployFirst(cdk, context, async () => beforeStack?.(emulator)).catch(async (error) => {
+  const outputs = await deployFirst(cdk, context, async () => beforeStack?.(clients)).catch(async (error) => {
     await stop();
     throw error;
   });
@@ -59,7 +63,7 @@ export async function deploy({ auth = false, beforeStack }: DeploymentOptions = 
     emulator,
     outputs,
     call: createApiCaller(outputs.ApiUrl, OWNER),
-    clients: { endpoint: emulator.url, region: 'us-east-1', credentials: OWNER },
+    clients,
     async changeFunction(name, change) {
       const file = join(functions, `${name}.ts`);
       await writeFile(file, change(await readFile(file, 'utf8')));

@@ -2,17 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/**
- * Kills the processes that run a function: those whose script lies in a folder named for it, in the emulator's own folder.
- *
- * @returns how many there were
- */
-export function killFunction(folder: string, functionName: string): number {
+/** Ids of the processes that run a function: their script lies in a folder named for it, in the emulator's own folder. */
+export function processesOf(folder: string, functionName: string): number[] {
   // The emulator adds eight random characters, which have no hyphen: `node-a` must not be taken for `node`.
   const prefix = `${folder}${sep}ministack-lambda-${functionName}-`;
   const isOurs = (part: string) => part.startsWith(prefix) && !part.slice(prefix.length).split(sep)[0]?.includes('-');
-  const found = listProcesses().filter(({ command }) => command.some(isOurs));
-  return found.filter(({ pid }) => kill(pid)).length;
+  return listProcesses().flatMap(({ pid, command }) => (command.some(isOurs) ? [pid] : []));
 }
 
 interface ProcessLine {
@@ -42,13 +37,4 @@ function ofPs(): ProcessLine[] {
     const [pid = '', ...command] = line.trim().split(/\s+/);
     return { pid: Number(pid), command };
   });
-}
-
-function kill(pid: number): boolean {
-  try {
-    process.kill(pid, 'SIGKILL');
-    return true;
-  } catch {
-    return false;
-  }
 }

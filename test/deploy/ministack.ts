@@ -1,12 +1,12 @@
 /** MiniStack, an emulator of AWS that others wrote, as a process on loopback for the time of a test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { killFunction } from './function-processes.ts';
+import { processesOf } from './function-processes.ts';
 import { pythonEnvironment } from './python-environment.ts';
 
 /** Longest that it takes to be ready (ms). */
@@ -28,8 +28,8 @@ export interface MiniStack {
   readonly environment: Readonly<Record<string, string>>;
   /** What it has written so far, for messages of tests that fail. */
   log(): string;
-  /** Kills the processes of a function with SIGKILL, and gives how many there were. */
-  killFunction(functionName: string): number;
+  /** Ids of the processes that run a function, or wait for its next invocation. */
+  processesOf(functionName: string): number[];
   /** Ends it, with the processes of its functions, and removes its files. */
   stop(): Promise<void>;
 }
@@ -43,7 +43,6 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
   const python = await pythonEnvironment();
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-ministack-'));
-  await writeNodeCommand(folder);
   const child = spawn(python, [join(import.meta.dirname, 'serve.py')], {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -63,7 +62,7 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
     port,
     environment: clientEnvironment(url),
     log,
-    killFunction: (functionName) => killFunction(folder, functionName),
+    processesOf: (functionName) => processesOf(folder, functionName),
     stop,
   };
 }
@@ -71,7 +70,8 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
 function emulatorEnvironment({ port, folder, auth }: { port: number; folder: string; auth: boolean }) {
   const { PATH = '', HOME = folder, LANG = 'C.UTF-8' } = process.env;
   return {
-    PATH: [join(folder, 'bin'), PATH].join(delimiter),
+    // Functions run on the `node` that is found first: the one that runs this test.
+    PATH: [dirname(process.execPath), PATH].join(delimiter),
     HOME,
     LANG,
     TMPDIR: folder,
@@ -85,14 +85,6 @@ function emulatorEnvironment({ port, folder, auth }: { port: number; folder: str
     // It would listen on a fixed port of every network interface.
     IOT_MTLS_ENABLED: 'false',
   };
-}
-
-/** Functions run on the `node` that is found first: the one that runs this test, which then knows names below `localhost`. */
-async function writeNodeCommand(folder: string): Promise<void> {
-  const names = join(import.meta.dirname, 'loopback-names.mjs');
-  await mkdir(join(folder, 'bin'));
-  const script = `#!/bin/sh\nexec "${process.execPath}" --import "${names}" "$@"\n`;
-  await writeFile(join(folder, 'bin', 'node'), script, { mode: 0o755 });
 }
 
 function clientEnvironment(url: string): Readonly<Record<string, string>> {

@@ -70,17 +70,17 @@ export function gated(label: string) {
   };
 }
 
-/** The engine that `reporting` names: a state machine that hands the whole input of its executions to the function. */
-export const REPORTING_ENGINE = {
-  name: 'whole-input',
-  stateMachine: 'millrace-whole-input',
+/** An engine of another team: a state machine that invokes the function named in the params, with the payload beside it. */
+export const TEAM_ENGINE = {
+  name: 'team',
+  stateMachine: 'millrace-team',
   definition: {
     StartAt: 'Invoke',
     States: {
       Invoke: {
         Type: 'Task',
         Resource: 'arn:aws:states:::lambda:invoke',
-        Parameters: { 'FunctionName.$': '$.params.function', 'Payload.$': '$' },
+        Parameters: { 'FunctionName.$': '$.params.name', 'Payload.$': '$.params.event' },
         OutputPath: '$.Payload',
         End: true,
       },
@@ -88,9 +88,9 @@ export const REPORTING_ENGINE = {
   },
 };
 
-/** A function that calls the API back, run by an engine that is registered over the API. */
-export const reporting = {
-  name: 'reporting',
-  nodes: [{ id: 'report', engine: REPORTING_ENGINE.name, params: { function: 'deploy-report' } }],
-  output: '{% $nodes.report.output.told %}',
+/** A node that only that engine can run. */
+export const elsewhere = {
+  name: 'elsewhere',
+  nodes: [{ id: 'list', engine: TEAM_ENGINE.name, params: { name: 'deploy-list', event: { count: 3 } } }],
+  output: '{% $nodes.list.output.numbers %}',
 };

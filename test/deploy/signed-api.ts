@@ -1,14 +1,6 @@
 /** Calls of a deployed HTTP API: each request is signed with AWS credentials (SigV4), as on AWS. */
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { request as sendRequest } from 'node:http';
-import { SignatureV4 } from '@smithy/signature-v4';
-
-/** Who calls. */
-export interface Caller {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
+import { type AwsCredentials, signedHeaders } from '#function/signed-request.ts';
 
 /** What the API answered. */
 export interface ApiAnswer {
@@ -26,24 +18,14 @@ const REGION = 'us-east-1';
  * Makes the client of the API at an address.
  * @param caller signs the requests @default nobody: they are not signed
  */
-export function createApiCaller(apiUrl: string, caller?: Caller): CallApi {
-  const signer =
-    caller && new SignatureV4({ service: 'execute-api', region: REGION, credentials: caller, sha256: NodeSha256 });
+export function createApiCaller(apiUrl: string, caller?: AwsCredentials): CallApi {
   return async (method, path, body) => {
     const url = new URL(`${apiUrl}${path}`);
     const isText = typeof body === 'string';
     const text = body === undefined ? '' : isText ? body : JSON.stringify(body);
-    const request = {
-      method,
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-      headers: { host: url.host, 'content-type': isText ? 'application/yaml' : 'application/json' },
-      body: text,
-    };
-    const { headers } = signer ? await signer.sign(request) : request;
-    return await send(url, method, headers, text);
+    const headers = { host: url.host, 'content-type': isText ? 'application/yaml' : 'application/json' };
+    const signed = caller ? await signedHeaders({ method, url, headers, body: text }, caller, REGION) : headers;
+    return await send(url, method, signed, text);
   };
 }
 
@@ -79,27 +61,4 @@ function parse(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** The hash that the signer works with. */
-class NodeSha256 {
-  readonly #hash: Hash | Hmac;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', toBytes(secret));
-  }
-
-  update(data: Uint8Array): void {
-    this.#hash.update(data);
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-}
-
-function toBytes(secret: string | ArrayBuffer | ArrayBufferView): string | Uint8Array {
-  if (typeof secret === 'string') return secret;
-  if (!ArrayBuffer.isView(secret)) return new Uint8Array(secret);
-  return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength);
 }

@@ -1,0 +1,86 @@
+/** The process of every function dies once while a run needs it: its call is lost, and no run is. */
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  answerGate,
+  expectOneExecutionPerAttempt,
+  putPipeline,
+  startRun,
+  untilNode,
+  untilOver,
+  untilRunOf,
+} from './api-steps.ts';
+import { type Deployment, deploy } from './deployment.ts';
+import { killAtWork } from './kills.ts';
+import { everything, everythingGives, gated, single } from './pipelines.ts';
+
+/** How long a scheduler has lived when it is killed (ms): from its start to the end of its pass. */
+const LIVES_MS = [0, 100, 200, 300, 400, 600, 800];
+/** Runs take longer than two ticks if the call that was lost was their last. */
+const TICKS_SECONDS = 200;
+
+let deployment: Deployment;
+
+beforeAll(async () => {
+  deployment = await deploy();
+  for (const definition of [everything, gated('one'), single]) await putPipeline(deployment.call, definition);
+});
+afterAll(async () => {
+  await deployment?.stop();
+});
+
+describe('a function whose process is killed in mid-run', () => {
+  it.concurrent('intake: the message comes again, and the request is taken once', async () => {
+    const { emulator, clients, outputs, call } = deployment;
+    await putPipeline(call, { ...single, name: 'requested' });
+    await comesBackAfter(clients, outputs.RequestsUrl, 35);
+    const bus = new EventBridgeClient(clients);
+    const detail = JSON.stringify({ pipeline: 'requested', input: { count: 1 } });
+    const Entries = [{ EventBusName: outputs.BusName, Source: 'orders', DetailType: 'RunRequested', Detail: detail }];
+    await killAtWork(emulator, 'millrace-intake', () => bus.send(new PutEventsCommand({ Entries })), 50);
+    bus.destroy();
+    const run = await untilRunOf(call, 'requested', TICKS_SECONDS);
+    expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: [1] });
+    expect((await call('GET', '/v1/runs?pipeline=requested')).body.items).toHaveLength(1);
+  });
+
+  it('a function of a team: the attempt fails, and is tried again as its node says', async () => {
+    const { emulator, clients, call } = deployment;
+    const start = () => startRun(call, 'gated', { seconds: 10 });
+    const run = await killAtWork(emulator, 'deploy-slow', start, 1000);
+    await untilNode(call, run, 'gate', 'RUNNING', TICKS_SECONDS);
+    await answerGate(call, run);
+    expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: { attempts: 2 } });
+    await expectOneExecutionPerAttempt(call, clients, run, 4);
+  });
+
+  it('api: the call that it answered is lost, and the run goes on', async () => {
+    const { emulator, clients, call } = deployment;
+    const run = await startRun(call, 'everything', { count: 3 });
+    const answer = await killAtWork(emulator, 'millrace-api', () => call('GET', `/v1/runs/${run}?wait=20`), 500);
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: everythingGives(3) });
+    await expectOneExecutionPerAttempt(call, clients, run, 8);
+  });
+
+  it('scheduler: at any moment of a pass, and the tick carries on what it left', async () => {
+    const { emulator, clients, call } = deployment;
+    const runs: string[] = [];
+    for (const lifeMs of LIVES_MS) {
+      runs.push(await killAtWork(emulator, 'millrace-scheduler', () => startRun(call, 'single', { count: 2 }), lifeMs));
+    }
+    for (const run of runs) {
+      expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: [1, 2] });
+      await expectOneExecutionPerAttempt(call, clients, run, 1);
+    }
+  });
+});
+
+/** Shortens the time after which a message that was not settled is handed out again; the stack has 180 s. */
+async function comesBackAfter(clients: Deployment['clients'], queueUrl: string, seconds: number): Promise<void> {
+  const sqs = new SQSClient(clients);
+  const attributes = { VisibilityTimeout: String(seconds) };
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl: queueUrl, Attributes: attributes }));
+  sqs.destroy();
+}
