@@ -47,8 +47,10 @@ export interface ReferenceNode {
    * long for an engine. Both depend on when things happen, so whoever asks has to say.
    */
   readonly fate?: 'cached' | 'queueTimeout';
-  /** How many attempts it had made before it waited too long for another one. @default 0 */
+  /** How many attempts it had made before it waited too long for another one, or was decided. @default 0 */
   readonly attemptsBefore?: number;
+  /** What a user made of it, or what it came to in an earlier run that this one takes over: nothing above it counts. */
+  readonly decided?: FinalState;
 }
 
 /** What a node comes to. */
@@ -125,6 +127,7 @@ function stateOf(settled: Settled, id: string): FinalState {
 }
 
 function verdictOf(node: ReferenceNode, byId: Nodes, settled: Settled): Verdict | undefined {
+  if (node.decided) return 'run';
   if (node.dependsOn.length === 0) return 'run';
   if (node.dependsOn.some((id) => !settled.has(id))) return undefined;
   const kinds = new Set(node.dependsOn.map((id) => kindOfEdge(byId.get(id) as ReferenceNode, node, settled)));
@@ -140,6 +143,7 @@ function kindOfEdge(from: ReferenceNode, to: ReferenceNode, settled: Settled): K
 }
 
 function outcomeOf(node: ReferenceNode, verdict: Verdict): ReferenceNodeOutcome {
+  if (node.decided) return { state: node.decided, attempts: node.attemptsBefore ?? 0 };
   if (verdict === 'skip') return { state: 'SKIPPED', attempts: 0 };
   if (verdict === 'fail') return { state: 'UPSTREAM_FAILED', attempts: 0 };
   if (node.fate === 'queueTimeout') return { state: 'TIMED_OUT', attempts: attemptsBeforeWait(node) };
@@ -174,10 +178,16 @@ function tries(node: ReferenceNode, outcomes: readonly Outcome[]): ReferenceNode
     if (outcome.status === 'SUCCEEDED' || outcome.status === 'ABORTED')
       return { state: outcome.status, attempts: attempt };
     const error = outcome.status === 'FAILED' ? outcome.error : 'States.Timeout';
-    if (attempt < node.maxAttempts && isNamed(node.on, error) && !isNamed(node.notOn, error)) continue;
-    return { state: error === 'States.Timeout' ? 'TIMED_OUT' : 'FAILED', attempts: attempt };
+    const isTriedAgain = isNamed(node.on, error) && !isNamed(node.notOn, error) && !FINAL_ERRORS.has(error);
+    if (attempt < node.maxAttempts && isTriedAgain) continue;
+    return { state: TIMEOUTS.has(error) ? 'TIMED_OUT' : 'FAILED', attempts: attempt };
   }
 }
+
+/** Errors that say that a time was over. */
+const TIMEOUTS: ReadonlySet<string> = new Set(['States.Timeout', 'Millrace.HeartbeatTimeout']);
+/** Errors after which nothing is tried again, whatever the policy says: who was asked has refused. */
+const FINAL_ERRORS: ReadonlySet<string> = new Set(['Millrace.ApprovalDenied']);
 
 /** Error names as in the States Language: `States.ALL` is every error, `States.TaskFailed` every one but a timeout. */
 function isNamed(names: readonly string[], error: string): boolean {

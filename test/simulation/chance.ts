@@ -4,7 +4,7 @@
  */
 import { type NodeCode, statusOf } from '#domain/node-status.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
-import type { Outcome } from '../reference/outcome.ts';
+import type { FinalState, Outcome } from '../reference/outcome.ts';
 import { require } from './invariant-error.ts';
 import { type Plan, type PlannedNode, pipelineName, playedBy } from './plan.ts';
 import { decisionsOf } from './reason-invariants.ts';
@@ -39,8 +39,8 @@ export function playedRun(world: World, plan: Plan, run: RunRecord): PlayedRun {
 }
 
 /** Whether nothing goes wrong, and one thing happens after the other. */
-function isQuiet({ faults, order, outage }: Plan): boolean {
-  return faults.length === 0 && !order && !outage;
+export function isQuiet({ faults, order, outage, asks }: Plan): boolean {
+  return faults.length === 0 && !order && !outage && !asks?.some(({ kind }) => kind === 'lend');
 }
 
 /** What became of a node before an attempt of it. */
@@ -50,6 +50,39 @@ export function fateOf({ run, indexOf }: PlayedRun, place: number): 'cached' | '
   return letter === 'Q' ? 'queueTimeout' : undefined;
 }
 
+/** What a user made of a node, or an earlier run whose end of it stands. */
+export function decidedState(played: PlayedRun, place: number): FinalState | undefined {
+  const { run, decisions, indexOf } = played;
+  const index = indexOf(place);
+  const letter = run.nodes[index] as NodeCode;
+  const { state } = statusOf(letter);
+  const isLast = ({ nodes, items, to }: Decision) => nodes.includes(index) && !items && to === letter;
+  const last = decisions.findLast(isLast);
+  const isMarked = 'Mxz'.includes(letter) || (letter === 'X' && last?.by === BY_USER);
+  return isMarked || isTakenOver(played, place) || letter === 'N' ? (state as FinalState) : undefined;
+}
+
+const BY_USER = 'user';
+
+/** Whether what a node came to stands since an earlier run. */
+export function isTakenOver({ decisions, indexOf }: PlayedRun, place: number): boolean {
+  const index = indexOf(place);
+  return decisions.some(
+    ({ rev, from, nodes, items }) => rev === 1 && from !== undefined && !items && nodes.includes(index),
+  );
+}
+
+/** How the attempts of an approval ended. */
+export function approvalOutcomes(played: PlayedRun, place: number): readonly Outcome[] {
+  const { world, run, indexOf } = played;
+  const node = indexOf(place);
+  return Array.from({ length: attemptsBegun(played, place) }, (_, at): Outcome => {
+    const result = world.runs.results.get(resultName(run.nonce, { node, item: undefined, attempt: at + 1 }));
+    if (result?.status === 'SUCCEEDED') return { status: 'SUCCEEDED' };
+    return result ? { status: 'FAILED', error: result.error?.name ?? '' } : { status: 'TIMED_OUT' };
+  });
+}
+
 /** Attempts that a node had begun. */
 export function attemptsBegun({ decisions, indexOf }: PlayedRun, place: number): number {
   const index = indexOf(place);
@@ -57,10 +90,11 @@ export function attemptsBegun({ decisions, indexOf }: PlayedRun, place: number):
   return Math.max(0, ...begun.map(({ attempt }) => attempt));
 }
 
-/** Items of a map whose output was known. */
+/** Items of a map whose output was known, or taken over from an earlier run. */
 export function cachedItems({ decisions, indexOf }: PlayedRun, place: number): ReadonlySet<number> {
   const index = indexOf(place);
-  return new Set(decisions.flatMap(({ nodes, items, to }) => (to === 'C' && nodes.includes(index) && items) || []));
+  const isKnown = ({ to, rev, from }: Decision) => to === 'C' || (to === 'S' && rev === 1 && from !== undefined);
+  return new Set(decisions.flatMap((one) => (isKnown(one) && one.nodes.includes(index) && one.items) || []));
 }
 
 /** How the attempts of a node, or of an item of it, that started runs ended. */
@@ -68,7 +102,7 @@ export function childOutcomes(played: PlayedRun, place: number, item?: number): 
   const { world, run, indexOf } = played;
   const index = indexOf(place);
   const children = world.runs
-    .all()
+    .everAll()
     .filter(({ parent }) => parent?.run === run.id && parent.node === index && parent.item === item)
     .sort((a, b) => (a.parent?.attempt ?? 0) - (b.parent?.attempt ?? 0));
   return children.map((child) => {
@@ -162,7 +196,7 @@ const successesOf = new WeakMap<World, readonly Success[]>();
 function successesIn({ world, plan }: PlayedRun): readonly Success[] {
   let known = successesOf.get(world);
   if (!known) {
-    known = world.runs.all().flatMap((run) => successesOfRun(playedRun(world, plan, run)));
+    known = world.runs.everAll().flatMap((run) => successesOfRun(playedRun(world, plan, run)));
     successesOf.set(world, known);
   }
   return known;
@@ -196,8 +230,8 @@ function memoKey({ run, nodes }: PlayedRun, place: number, item: number | undefi
 /** An output that was known is one of an earlier success of the same pipeline, node, engine and key. */
 function checkCached(played: PlayedRun, place: number): void {
   const { world, plan, run, decisions, indexOf } = played;
-  for (const { to, at, nodes: of, items = [undefined] } of decisions) {
-    if (to !== 'C' || !of.includes(indexOf(place))) continue;
+  for (const { to, at, from, nodes: of, items = [undefined] } of decisions) {
+    if (to !== 'C' || from !== undefined || !of.includes(indexOf(place))) continue;
     for (const item of items) {
       const key = memoKey(played, place, item);
       const { output } =
@@ -230,7 +264,8 @@ function checkMissed(played: PlayedRun, place: number): void {
   }
 }
 
-/** Runs of the pipeline itself, in the order in which they were made. */
+/** Runs of the pipeline itself that somebody started by hand. */
 export function rootsIn(world: World): RunRecord[] {
-  return world.runs.all().filter(({ pipeline }) => pipeline === pipelineName(undefined));
+  const name = pipelineName(undefined);
+  return world.runs.everAll().filter(({ pipeline, trigger }) => pipeline === name && trigger.type === 'api');
 }

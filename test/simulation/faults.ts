@@ -6,7 +6,8 @@
  * - A port call may fail, whether or not it took effect.
  * - A call under way takes effect within a second, so that a limit checked right before the call holds for it. This is
  *   what the fence relies on (ARCHITECTURE, 4), and where `freezeStarts` goes beyond it.
- * - Messages and events may be lost, late, repeated and in any order. The tick's own rings are not lost, only late.
+ * - Messages and events may be lost, late, repeated and in any order, and handed over to two invocations at once. The
+ *   tick's own rings are not lost, only late; a tick may not come at all.
  * - Clocks of invocations are off by up to two seconds. Answers of DescribeExecution and of the due index lag.
  */
 import type { Chooser } from './chooser.ts';
@@ -40,6 +41,10 @@ export interface Faults {
   readonly choose?: Chooser;
   /** One event or ring in so many is lost. Needs `choose`. */
   readonly loseOneIn?: number;
+  /** One message in so many that is handed over is handed over to another invocation too, at once. Needs `choose`. */
+  readonly doublesOneIn?: number;
+  /** One tick in so many does not come, but never many in a row. Needs `choose`. */
+  readonly skipsOneIn?: number;
   /** Events and rings are late by up to this long (ms). Needs `choose`. */
   readonly lateMs?: number;
   /** Clocks of invocations are off by up to this much (ms). Needs `choose`. */

@@ -2,8 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRunOver, type ParentAttempt, type RunRecord } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
-import { attemptOf, seenIn } from './invariants.ts';
+import { attemptOf, isMadeAgain, seenIn } from './invariants.ts';
 import { checkLimitsFinally } from './limit-invariants.ts';
+import { checkPipelinesFinally } from './pipeline-invariants.ts';
 import { decisionsOf } from './reason-invariants.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
@@ -13,14 +14,35 @@ export async function checkFinally(world: World): Promise<void> {
   checkExecutions(world);
   for (const name of world.trace.inputs.keys()) checkInput(world, name);
   for (const run of world.runs.all()) await checkRun(world, run);
+  for (const run of world.runs.everAll()) if (world.runs.isGone(run.id)) await checkGone(world, run);
   checkLimitsFinally(world);
+  checkPipelinesFinally(world);
+}
+
+/** Of a run that is gone, its end was told, and nothing is left: no line in the list, no result, no value, no decision. */
+async function checkGone(world: World, run: RunRecord): Promise<void> {
+  const { items } = await world.runs.listRuns({ limit: 1_000 });
+  require(world, !items.some(({ id }) => id === run.id), () => `run ${run.id} is gone, and still in the list`);
+  if (!isMadeAgain(world, run.id)) checkPublished(world, run);
+  // A pass that slept meanwhile may put a result or a value still: nobody reads it, and it expires.
+  if (world.faults.choose || hasSleepers(world)) return;
+  const left = [
+    (await world.runs.listResults(run)).length > 0 && 'results',
+    (await world.runs.readValue(run, 'input')) !== undefined && 'an input',
+    (await world.runs.listHistory(run, run.createdAt)).length > 0 && 'decisions',
+  ].filter((what) => what !== false);
+  require(world, left.length === 0, () => `run ${run.id} is gone, and left ${left.join(', ')}`);
+}
+
+function hasSleepers({ faults }: World): boolean {
+  return [...(faults.at?.values() ?? [])].some(({ kind }) => kind === 'freeze');
 }
 
 async function checkRun(world: World, run: RunRecord): Promise<void> {
   require(world, isRunOver(run.state), () =>
     `still ${run.state} (${run.nodes}) after ${world.ticks} ticks, now ${world.now}`);
   require(world, run.dueAt === undefined, () => 'over, but still due');
-  checkPublished(world, run);
+  if (!isMadeAgain(world, run.id)) checkPublished(world, run);
   checkRevision(world, run);
   if (run.parent) await checkChild(world, run, run.parent);
   if (world.users.stopsAccepted.has(run.id)) {
@@ -57,7 +79,7 @@ function checkRevision(world: World, run: RunRecord): void {
  */
 async function checkChild(world: World, run: RunRecord, parent: ParentAttempt): Promise<void> {
   const above = world.runs.latest(parent.run);
-  const late = (seenIn(world, run.id).endedAt ?? 0) - (seenIn(world, above.id).endedAt ?? 0);
+  const late = (seenIn(world, run).endedAt ?? 0) - (seenIn(world, above).endedAt ?? 0);
   const hasBegun = /[^A]/.test(run.nodes);
   // What cleans up may take longer than the run above waits for an order to stop to be followed.
   const cleansUp = run.stop !== undefined && world.pipelineOf(run).nodes.some(({ cleanup }) => cleanup);
@@ -82,7 +104,8 @@ function checkExecutions(world: World): void {
   const starts = new Map(world.trace.starts.map(({ name, at }) => [name, at]));
   for (const execution of world.executions.started.values()) {
     require(world, execution.status !== 'RUNNING', () => `orphan: ${execution.name} still runs`);
-    const { endedAt = 0 } = seenIn(world, attemptOf(execution.name).run);
+    const { run: id, nonce } = attemptOf(execution.name);
+    const { endedAt = 0 } = seenIn(world, { id, nonce });
     const late = (starts.get(execution.name) ?? 0) - endedAt;
     const isTakenBack = world.faults.freezeStarts && execution.status === 'ABORTED';
     require(world, late <= 0 || isTakenBack === true, () => `${execution.name} started ${late} ms after the run's end`);

@@ -91,9 +91,12 @@ export class Mailbox {
     return this.messages.reduce((least, message) => Math.min(least, message.visibleAt), Number.POSITIVE_INFINITY);
   }
 
+  /** Hides messages that are handed over, but for those that the queue hands over to another one as well. */
   hide(messages: readonly Message[]): void {
+    const { doublesOneIn, choose } = this.faults;
     for (const message of messages) {
-      message.visibleAt = this.now() + VISIBILITY_MS;
+      const isDoubled = doublesOneIn !== undefined && message.deliveries === 0 && choose?.(doublesOneIn) === 0;
+      message.visibleAt = this.now() + (isDoubled ? 0 : VISIBILITY_MS);
       message.deliveries += 1;
     }
   }

@@ -12,7 +12,15 @@ export function mostTicks(plan: Plan): number {
   for (const [, fault] of plan.faults) ms += fault.kind === 'freeze' ? fault.forMs + 200_000 : 200_000;
   ms += outage ? 2 * (outage.toMs - outage.fromMs) + 15 * 60_000 : 0;
   for (const { changes } of plan.limits ?? []) ms += Math.max(...changes.map(({ atMs }) => atMs)) + 60_000;
-  const runs = 1 + (plan.runsAtMs?.length ?? 0);
+  for (const ask of plan.asks ?? []) ms += ask.kind === 'lend' ? ask.forMs + 16 * 60_000 : 0;
+  ms += Math.max(0, ...(plan.asks ?? []).map(({ atMs }) => atMs));
+  const reruns = (plan.asks ?? []).filter(({ kind }) => kind === 'rerun').length;
+  ms += Math.max(0, ...(plan.orders ?? []).map(({ atMs }) => atMs), ...(plan.requests ?? []).map(({ atMs }) => atMs));
+  const endsMs = Math.max(0, ...(plan.revisions ?? []).map(({ atMs }) => atMs));
+  ms += endsMs;
+  const entries = Math.max(0, ...(plan.revisions ?? []).map(({ to }) => to.schedule?.length ?? 0));
+  const byThemselves = Math.ceil(endsMs / 60_000 + 1) * entries + (plan.requests?.length ?? 0);
+  const runs = 1 + (plan.runsAtMs?.length ?? 0) + reruns + byThemselves;
   return Math.ceil(ms / tickMs) + runs * ticksOf(plan, undefined) + 20;
 }
 
@@ -47,6 +55,7 @@ function ticksOfPipeline(plan: Plan, { nodes }: PlannedPipeline): number {
 
 /** The longest of the attempts of a node, or of an item of it (ms). */
 function longestOf(node: PlannedNode, item: number | undefined): number {
+  if (node.approval) return node.timeoutSeconds * 1000;
   const attempts = (item === undefined ? node.attempts : node.map?.items[item]) ?? [];
   const each = attempts.map((_, at) => {
     const { kind, durationMs } = attemptOf(node, at + 1, item);

@@ -27,7 +27,7 @@ export interface Operation {
 }
 
 /** What answers `conflict` where it comes again after its answer was lost. */
-const COMMITS: ReadonlySet<string> = new Set(['runs.commitRun', 'limits.commitLimit']);
+const COMMITS: ReadonlySet<string> = new Set(['runs.commitRun', 'limits.commitLimit', 'pipelines.commitHead']);
 /** Operations that a runaway pass would need a bug for. */
 const MOST_OPERATIONS = 20_000;
 
@@ -148,14 +148,22 @@ export class Operations {
       else await this.finish(operation);
       return;
     }
-    const value = await this.takeEffect(operation);
-    this.frozen.push({ operation: { ...operation, effect: async () => value }, wakeAt });
+    const answer = await this.takeEffect(operation);
+    this.frozen.push({ operation: { ...operation, effect: answer }, wakeAt });
   }
 
-  private async takeEffect(operation: Operation): Promise<unknown> {
-    const value = await operation.effect();
-    this.world.check();
-    return value;
+  /** Gives what answers as the call did, later or never. */
+  private async takeEffect(operation: Operation): Promise<() => Promise<unknown>> {
+    try {
+      const value = await operation.effect();
+      return async () => value;
+    } catch (error) {
+      return async () => {
+        throw error;
+      };
+    } finally {
+      this.world.check();
+    }
   }
 
   private async finish(operation: Operation): Promise<void> {

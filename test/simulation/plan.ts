@@ -6,6 +6,14 @@ import type { RunRecord } from '#domain/run.ts';
 import type { EvaluationRequest, Evaluator } from '#ports/index.ts';
 import { chooser } from './chooser.ts';
 import type { Faults, OperationFault } from './faults.ts';
+import {
+  actsOfAsks,
+  actsOfOrders,
+  actsOfRequests,
+  type PlannedAsk,
+  type PlannedOrder,
+  type PlannedRequest,
+} from './plan-asks.ts';
 import type { UserAct } from './users.ts';
 import type { Scenario, Script } from './world.ts';
 
@@ -15,6 +23,8 @@ export interface PlannedAttempt {
   /** Name of the error, for FAILED. */
   readonly error: string;
   readonly durationMs: number;
+  /** Its code reports so often, and for so long (ms). */
+  readonly reports?: { readonly everyMs: number; readonly forMs: number } | undefined;
 }
 
 /** A node of a plan; its id is `n` and its place in the plan. */
@@ -51,6 +61,9 @@ export interface PlannedNode {
   readonly pool?: PlannedLimit['name'] | undefined;
   readonly priority?: number | undefined;
   readonly cleanup?: boolean | undefined;
+  /** It waits for an answer; who gives it decides how its attempts go. */
+  readonly approval?: boolean | undefined;
+  readonly heartbeatSeconds?: number | undefined;
 }
 
 /** An engine or a pool that runs share, and what is done to it: at the end it is there, with a slot or more. */
@@ -62,7 +75,10 @@ export interface PlannedLimit {
 /** A change of a limit: its number of slots, or none that counts; an engine may be drained or taken away too. */
 export interface PlannedChange {
   readonly atMs: number;
-  readonly to: number | 'unlimited' | 'drained' | 'gone';
+  /** `beat`: its owner reports. */
+  readonly to: number | 'unlimited' | 'drained' | 'gone' | 'beat';
+  /** How long the owner of an engine that it registers may be silent (s). */
+  readonly heartbeatSeconds?: number | undefined;
 }
 
 /** Under which key the outputs of a node are remembered; `item` tells the items of a map apart, `error` makes it fail. */
@@ -88,6 +104,7 @@ export interface PlannedPipeline {
   /** What its output expression gives; absent where it has none. */
   readonly output?: 'value' | 'error' | undefined;
   readonly concurrency?: PipelineDefinition['concurrency'];
+  readonly schedule?: PipelineDefinition['schedule'];
 }
 
 /** A random world: the pipeline that is run, and whatever else there is. */
@@ -104,6 +121,9 @@ export interface Plan extends PlannedPipeline {
   /** When a run is paused, and when it goes on. */
   readonly pauses?: readonly PlannedPause[] | undefined;
   readonly limits?: readonly PlannedLimit[] | undefined;
+  readonly asks?: readonly PlannedAsk[] | undefined;
+  readonly orders?: readonly PlannedOrder[] | undefined;
+  readonly requests?: readonly PlannedRequest[] | undefined;
   /** When the engine `late` comes. */
   readonly lateEngineAtMs?: number | undefined;
   readonly events: 'run' | 'nodes';
@@ -125,6 +145,8 @@ export interface Plan extends PlannedPipeline {
         readonly staleMs: number;
         readonly isIndexStale: boolean;
         readonly strangers: boolean;
+        readonly doublesOneIn?: number | undefined;
+        readonly skipsOneIn?: number | undefined;
       }
     | undefined;
   readonly drop: boolean;
@@ -161,6 +183,7 @@ export function toDefinition(
     events: plan.events,
     ...(plan.timeoutSeconds !== undefined && { timeoutSeconds: plan.timeoutSeconds }),
     ...(plan.concurrency && { concurrency: plan.concurrency }),
+    ...(plan.schedule && { schedule: plan.schedule }),
     ...(plan.output && { output: plan.output === 'value' ? '{% $nodes.n0 %}' : REQUESTS.error }),
     nodes: plan.nodes.map((node, place) => toNode(node, idOf, place)),
   };
@@ -185,6 +208,7 @@ function toNode(node: PlannedNode, idOf: (place: number) => string, place: numbe
     ...(node.pool && { pool: node.pool }),
     ...(node.priority !== undefined && { priority: node.priority }),
     ...(node.cleanup && { cleanup: true }),
+    ...(node.heartbeatSeconds !== undefined && { heartbeatSeconds: node.heartbeatSeconds }),
     ...(node.cache && { cache: { ...node.cache, key: KEYS[node.cache.key] } }),
     ...(node.branch && { branch: toBranch(node.branch, idOf) }),
     ...(node.map && { map: toMap(node.map, node.isReader) }),
@@ -201,7 +225,11 @@ function toNode(node: PlannedNode, idOf: (place: number) => string, place: numbe
 }
 
 /** Engine and parameters of a node, which see what it can see if it is a reader. */
-function toWork({ child, engine, isReader }: PlannedNode, seen: string): Pick<NodeDefinition, 'engine' | 'params'> {
+function toWork(
+  { child, engine, isReader, approval }: PlannedNode,
+  seen: string,
+): Pick<NodeDefinition, 'engine' | 'params'> {
+  if (approval) return { engine: 'approval', params: { prompt: 'Go on?' } };
   if (child === undefined)
     return { ...(engine && { engine }), params: { function: 'f', ...(isReader && { payload: seen }) } };
   return { engine: 'pipeline', params: { pipeline: pipelineName(child), ...(isReader && { input: seen }) } };
@@ -243,6 +271,7 @@ export function toScenario(plan: Plan): Scenario {
     ...(plan.engineGone && { engineGone: plan.engineGone }),
     options: { maxDecisions: plan.maxDecisions, maxFlights: plan.maxFlights },
     evaluator: EVALUATOR,
+    watchesPipelines: plan.orders !== undefined || plan.requests !== undefined,
   };
 }
 
@@ -251,8 +280,14 @@ function succeeds(by: string): Script['end'] {
   return { status: 'SUCCEEDED', output: JSON.stringify({ by }) };
 }
 
-function usersOf({ runsAtMs = [], stops = [], pauses = [], revisions = [], limits = [], events }: Plan): UserAct[][] {
+function usersOf(plan: Plan): UserAct[][] {
+  const { runsAtMs = [], stops = [], pauses = [], revisions = [], limits = [], events } = plan;
+  const { asks = [], orders = [], requests = [] } = plan;
+  const name = pipelineName(undefined);
   return [
+    ...actsOfAsks(asks),
+    actsOfOrders(orders, name),
+    ...actsOfRequests(requests, name),
     ...limits.map(({ name, changes }) => changes.map((change) => toChange(name, change))),
     ...runsAtMs.map((atMs, at): UserAct[] => [
       { atMs, kind: 'start', pipeline: pipelineName(undefined), key: `${at + 1}` },
@@ -269,13 +304,16 @@ function usersOf({ runsAtMs = [], stops = [], pauses = [], revisions = [], limit
   ];
 }
 
-function toChange(name: PlannedLimit['name'], { atMs, to }: PlannedChange): UserAct {
+function toChange(name: PlannedLimit['name'], { atMs, to, heartbeatSeconds }: PlannedChange): UserAct {
+  if (to === 'beat') return { atMs, kind: 'beat', name };
   if (name.startsWith('p')) return { atMs, kind: 'pool', name, slots: typeof to === 'number' ? to : 0 };
-  if (typeof to === 'number') return { atMs, kind: 'engine', name, slots: to };
+  const beats = heartbeatSeconds !== undefined && { heartbeatSeconds };
+  if (typeof to === 'number') return { atMs, kind: 'engine', name, slots: to, ...beats };
   return {
     atMs,
     kind: 'engine',
     name,
+    ...beats,
     ...(to === 'gone' && { isGone: true }),
     ...(to === 'drained' && { isDrained: true }),
   };
@@ -284,13 +322,14 @@ function toChange(name: PlannedLimit['name'], { atMs, to }: PlannedChange): User
 /** What a run plays: its revision of its pipeline, and how many attempts at the beginning of each list it leaves out. */
 export function playedBy(
   plan: Plan,
-  { pipeline, revision, tags }: Pick<RunRecord, 'pipeline' | 'revision' | 'tags'>,
+  { pipeline, revision, tags, trigger }: Pick<RunRecord, 'pipeline' | 'revision' | 'tags' | 'trigger'>,
 ): PlannedPipeline & { readonly shift: number } {
   const number = Number(revision.slice('rev'.length));
   const first = pipeline === pipelineName(undefined) ? plan : plan.children?.[Number(pipeline.slice('child'.length))];
   const played = number === 1 ? first : plan.revisions?.[number - 2]?.to;
   if (!played) throw new Error(`no ${revision} of ${pipeline} in the plan`);
-  return { ...played, shift: Number(tags.find(([name]) => name === 'key')?.[1] ?? 0) };
+  const isAgain = trigger.type === 'rerun' && (plan.asks?.length ?? 0) > 0;
+  return { ...played, shift: Number(tags.find(([name]) => name === 'key')?.[1] ?? 0) + (isAgain ? 1 : 0) };
 }
 
 /** How an attempt of a node, or of an item of it, goes. */
@@ -302,7 +341,16 @@ export function attemptOf(node: PlannedNode, attempt: number, item?: number): Pl
 const NEVER_MS = 10 ** 9;
 
 function toScript(node: PlannedNode, attempt: number, item?: number): Script {
-  const { kind, error, durationMs } = attemptOf(node, attempt, item);
+  const { kind, error, durationMs, reports } = attemptOf(node, attempt, item);
+  const script = scriptOf(kind, error, durationMs);
+  return reports ? { ...script, reportsAtMs: timesOf(reports) } : script;
+}
+
+function timesOf({ everyMs, forMs }: NonNullable<PlannedAttempt['reports']>): number[] {
+  return Array.from({ length: Math.floor(forMs / everyMs) }, (_, at) => (at + 1) * everyMs);
+}
+
+function scriptOf(kind: PlannedAttempt['kind'], error: string, durationMs: number): Script {
   switch (kind) {
     case 'HANGS':
       return { durationMs: NEVER_MS, end: { status: 'SUCCEEDED', output: '{}' } };
@@ -360,6 +408,8 @@ export function toFaults(plan: Plan): Faults {
       isIndexStale: order.isIndexStale,
       strangers: order.strangers,
       ...(order.loseOneIn !== undefined && { loseOneIn: order.loseOneIn }),
+      ...(order.doublesOneIn !== undefined && { doublesOneIn: order.doublesOneIn }),
+      ...(order.skipsOneIn !== undefined && { skipsOneIn: order.skipsOneIn }),
     }),
   };
 }

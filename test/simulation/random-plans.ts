@@ -1,6 +1,7 @@
 /** The kinds of random plans: graphs with everything that a definition may say, and random trouble. */
 import type fc from 'fast-check';
 import type { Plan } from './plan.ts';
+import { askedPlans } from './plans/asked.ts';
 import { crowdPlans } from './plans/crowd.ts';
 import { endingPlans } from './plans/ending.ts';
 import { familyPlans } from './plans/family.ts';
@@ -8,6 +9,7 @@ import { kinPlans } from './plans/kin.ts';
 import { limitPlans } from './plans/limits.ts';
 import { narrowPlans } from './plans/narrow.ts';
 import { pausedPlans } from './plans/paused.ts';
+import { scheduledPlans } from './plans/scheduled.ts';
 import { wholePlans } from './plans/whole.ts';
 
 /** The kinds of plans, by name. */
@@ -20,4 +22,6 @@ export const PLANS = {
   crowd: crowdPlans,
   paused: pausedPlans,
   limits: limitPlans,
+  asked: askedPlans,
+  scheduled: scheduledPlans,
 } as const satisfies Record<string, fc.Arbitrary<Plan>>;

@@ -81,4 +81,18 @@ describe('a random run in a random world', () => {
       { ...TELL, numRuns: 600 },
     );
   });
+
+  it('becomes what users made of it by marks, answers, deletions and re-runs, and leaves what newer code has alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.asked, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 600 },
+    );
+  });
+
+  it('starts by itself once for each instant and event, and not while its pipeline is paused or deleted', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.scheduled, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 300 },
+    );
+  });
 });

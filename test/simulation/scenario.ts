@@ -67,7 +67,13 @@ export interface Trace {
   /** When pipelines were paused. */
   readonly pauses: { readonly name: string; readonly from: number; readonly until?: number }[];
   /** When a revision became a pipeline's newest. */
-  readonly heads: { readonly name: string; readonly revision: string; readonly at: number }[];
+  readonly heads: {
+    readonly name: string;
+    readonly revision: string;
+    readonly at: number;
+    /** Since when each entry of its schedule stands, by the entry's id. */
+    readonly cursors: ReadonlyMap<string, number>;
+  }[];
   /** What the calls of StartExecution for a name brought as input. */
   readonly inputs: Map<string, Set<string>>;
   /** Messages handed over, and invocations in all. */

@@ -46,12 +46,15 @@ export type { Scenario, Script, Trace } from './scenario.ts';
 
 /** What a batch says of a message that is none: it goes to the dead letters. */
 const UNREADABLE = 'a message of the inbox cannot be read';
+const TOO_OLD = /^pipeline \S+ was read too long ago$/;
 /** Time limit of a pass in the world (ms). */
 const PASS_MS = 30_000;
 const TICK_MS = 60_000;
 /** Messages of a batch, and passes at once, at most. */
 const BATCH_SIZE = 10;
 const CONCURRENCY = 3;
+/** Ticks in a row that may not come. */
+const MOST_SKIPPED = 2;
 /** How long a call takes at most to take effect, unless it is frozen (ms). */
 const LATENCY_MS = 400;
 
@@ -98,6 +101,8 @@ export class World {
   private readonly compiled = new Map<string, CompiledPipeline>();
   private forgetAt: number | undefined;
   private broken: unknown;
+  /** Ticks that did not come, up to now in a row. */
+  private skipped = 0;
 
   constructor(scenario: Scenario, faults: Faults = {}) {
     this.scenario = scenario;
@@ -177,7 +182,8 @@ export class World {
         const { name, revision } = head;
         const isNew = !this.trace.heads.some((one) => one.name === name && one.revision === revision);
         if (outcome !== 'committed') return outcome;
-        if (isNew) this.trace.heads.push({ name, revision, at: this.now });
+        const cursors = new Map(head.cursors?.map(([entry, { createdAt }]) => [entry, createdAt]));
+        if (isNew) this.trace.heads.push({ name, revision, at: this.now, cursors });
         this.notePause(name, head.paused !== undefined);
         return outcome;
       },
@@ -261,8 +267,16 @@ export class World {
     if (this.nextTickAt <= this.now) {
       this.nextTickAt += this.options.tickMs;
       this.ticks += 1;
+      if (this.skipsTick()) return;
       await this.invoke({ what: 'tick', messages: [] }, (deps) => runTick(deps));
     }
+  }
+
+  private skipsTick(): boolean {
+    const { skipsOneIn, choose } = this.faults;
+    const isSkipped = skipsOneIn !== undefined && choose?.(skipsOneIn) === 0 && this.skipped < MOST_SKIPPED;
+    this.skipped = isSkipped ? this.skipped + 1 : 0;
+    return isSkipped;
   }
 
   private forget(): void {
@@ -289,7 +303,8 @@ export class World {
   /** Only what the world itself made to fail may fail. */
   onTrouble(what: string, error: unknown): void {
     if (error instanceof InjectedFailure || what === UNREADABLE) return;
-    if (error instanceof NewerRunError) return;
+    // A pass over a pipeline that slept for too long starts nothing, and comes again.
+    if (error instanceof NewerRunError || (error instanceof Error && TOO_OLD.test(error.message))) return;
     this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 

@@ -36,6 +36,15 @@ export const order: fc.Arbitrary<Plan['order']> = fc.option(
   { nil: undefined, freq: 6 },
 );
 
+/** Another order: messages are handed over twice at once, and ticks do not come. */
+export const harshOrder: fc.Arbitrary<Plan['order']> = fc
+  .record({
+    plan: order,
+    doublesOneIn: fc.constantFrom(undefined, 2, 4),
+    skipsOneIn: fc.constantFrom(undefined, 2, 4),
+  })
+  .map(({ plan, ...more }) => plan && { ...plan, ...more });
+
 export const longFreeze: fc.Arbitrary<OperationFault> = fc.record({
   kind: fc.constant('freeze'),
   when: fc.constant('before'),
