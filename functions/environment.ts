@@ -90,7 +90,7 @@ export function createPorts(
 /** Makes all that passes and commands work with, over AWS. */
 export function createPassDeps(
   environment: Environment,
-  reporting: Reporting<CallingFunction>,
+  reporting: Reporting<CallingFunction | 'registrar'>,
   ports = createPorts(environment, reporting),
 ): PassDeps {
   return withChildRuns({

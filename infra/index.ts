@@ -5,6 +5,7 @@ export type { HttpEngineOptions } from './constructs/http-engine.ts';
 export { Millrace } from './constructs/millrace.ts';
 export type { MillraceProps } from './constructs/millrace-props.ts';
 export type { NodeFunction } from './constructs/node-function.ts';
+export type { Pipeline, PipelineOptions, PipelineSource } from './constructs/pipeline.ts';
 export type { StateMachineEngine, StateMachineEngineOptions } from './constructs/state-machine-engine.ts';
 export { SynthesisError, type SynthesisErrorCode } from './constructs/synthesis-error.ts';
 export type { Trigger, TriggerOptions } from './constructs/trigger.ts';

@@ -1,12 +1,14 @@
 /**
- * The function behind `Custom::MillraceEngine`: a deployment registers, changes and removes engines. It always answers,
- * since a deployment waits for it: what goes wrong too, and what takes too long.
+ * The function behind `Custom::MillraceEngine` and `Custom::MillracePipeline`: a deployment registers, changes and removes
+ * engines, and puts pipelines. It always answers, since a deployment waits for it: what goes wrong too, and what takes too long.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { ApiProblem, type ProblemCode } from '#http/problem.ts';
-import { carryOut, idOfFailure, type RegistrarDeps } from './registered-engine.ts';
+import type { PassDeps } from '#scheduler/deps.ts';
+import { carryOutPipeline, idOfFailedPipeline } from './declared-pipeline.ts';
+import { carryOutEngine, idOfFailedEngine } from './registered-engine.ts';
 import { type ResourceRequest, readRequest } from './resource-request.ts';
 import { type ResourceAnswer, type SendDeps, sendAnswer } from './send-answer.ts';
 
@@ -18,7 +20,7 @@ export interface RegistrarLog {
 
 /** What the function works with. */
 export interface RegistrarHandlerDeps extends SendDeps {
-  readonly registrar: RegistrarDeps;
+  readonly registrar: PassDeps;
   readonly logger: RegistrarLog;
 }
 
@@ -32,7 +34,20 @@ const MAY_PASS: ReadonlySet<ProblemCode> = new Set([
   'STATE_MACHINE_NOT_FOUND',
   'STATE_MACHINE_DENIED',
   'THROTTLED',
+  'PIPELINE_DELETING',
   'BUSY',
+]);
+
+/** What is done for a type of resource, and the physical id of one that failed. */
+interface Kind {
+  readonly carryOut: (deps: PassDeps, request: ResourceRequest) => Promise<string>;
+  readonly idOfFailure: (request: ResourceRequest) => string;
+}
+
+const ENGINE: Kind = { carryOut: carryOutEngine, idOfFailure: idOfFailedEngine };
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ['Custom::MillraceEngine', ENGINE],
+  ['Custom::MillracePipeline', { carryOut: carryOutPipeline, idOfFailure: idOfFailedPipeline }],
 ]);
 
 /** Makes the handler. */
@@ -40,10 +55,10 @@ export function createHandler(deps: RegistrarHandlerDeps) {
   return middy<unknown, void, Error, Context>().handler(async (event, context) => {
     const request = readRequest(event);
     const answer = await answerInTime(deps, request, context.getRemainingTimeInMillis() - ANSWER_MS);
-    const { RequestType, LogicalResourceId } = request;
-    const fields = { request: RequestType, resource: LogicalResourceId, ...answer };
-    if (answer.Status === 'SUCCESS') deps.logger.info('engine settled', fields);
-    else deps.logger.warn('engine not settled', fields);
+    const { RequestType, ResourceType, LogicalResourceId } = request;
+    const fields = { request: RequestType, type: ResourceType, resource: LogicalResourceId, ...answer };
+    if (answer.Status === 'SUCCESS') deps.logger.info('resource settled', fields);
+    else deps.logger.warn('resource not settled', fields);
     await sendAnswer(deps, request, answer);
   });
 }
@@ -62,20 +77,32 @@ async function answerInTime(deps: RegistrarHandlerDeps, request: ResourceRequest
 
 async function answerOf(deps: RegistrarHandlerDeps, request: ResourceRequest): Promise<ResourceAnswer> {
   const until = deps.registrar.clock.now() + TRY_MS;
+  const { carryOut } = kindOf(request);
   for (;;) {
     try {
       return { Status: 'SUCCESS', PhysicalResourceId: await carryOut(deps.registrar, request) };
     } catch (error) {
       const isFinal = error instanceof ApiProblem && !MAY_PASS.has(error.code);
       if (isFinal || deps.registrar.clock.now() >= until) return failed(request, reasonOf(error));
-      deps.logger.warn('engine not settled yet', { resource: request.LogicalResourceId, error });
+      deps.logger.warn('resource not settled yet', { resource: request.LogicalResourceId, error });
       await deps.sleep(BETWEEN_TRIES_MS);
     }
   }
 }
 
+function kindOf({ ResourceType }: ResourceRequest): Kind {
+  return KINDS.get(ResourceType) ?? { ...ENGINE, carryOut: () => Promise.reject(unknownType(ResourceType)) };
+}
+
+function unknownType(type: string): ApiProblem {
+  return new ApiProblem(
+    'INVALID_REQUEST',
+    `ResourceType: ${JSON.stringify(type)} is none of ${[...KINDS.keys()].join(', ')}.`,
+  );
+}
+
 function failed(request: ResourceRequest, reason: string): ResourceAnswer {
-  return { Status: 'FAILED', PhysicalResourceId: idOfFailure(request), Reason: reason };
+  return { Status: 'FAILED', PhysicalResourceId: kindOf(request).idOfFailure(request), Reason: reason };
 }
 
 function reasonOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPorts, createReporting, readEnvironment } from '../environment.ts';
+import { createPassDeps, createReporting, readEnvironment } from '../environment.ts';
 import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);
@@ -7,11 +7,7 @@ const reporting = createReporting('registrar', environment);
 
 /** The Lambda function `registrar`. */
 export const handler = createHandler({
-  registrar: {
-    ...createPorts(environment, reporting),
-    engines: new Map([['lambda', { stateMachineArn: environment.MILLRACE_LAMBDA_ENGINE_ARN }]]),
-    installation: environment.MILLRACE_INSTALLATION,
-  },
+  registrar: createPassDeps(environment, reporting),
   logger: reporting.logger,
   fetch,
   sleep: (ms) => sleep(ms),

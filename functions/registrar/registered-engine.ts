@@ -22,7 +22,7 @@ export type RegistrarDeps = Pick<
 export const OWNER_LABEL = 'cloudformation';
 
 /** The physical id to answer a failure with: that of the resource, or one that says that nothing was made. */
-export function idOfFailure(request: ResourceRequest): string {
+export function idOfFailedEngine(request: ResourceRequest): string {
   return request.PhysicalResourceId ?? toPhysicalId((givenName(request) ?? 'unnamed').slice(0, 128), 0);
 }
 
@@ -30,7 +30,7 @@ export function idOfFailure(request: ResourceRequest): string {
  * Does what is asked; gives the physical id of the resource.
  * @throws ApiProblem for what the API would refuse too, and INVALID_REQUEST for an engine that somebody else registered
  */
-export async function carryOut(deps: RegistrarDeps, request: ResourceRequest): Promise<string> {
+export async function carryOutEngine(deps: RegistrarDeps, request: ResourceRequest): Promise<string> {
   return request.RequestType === 'Delete' ? unregister(deps, request) : register(deps, request);
 }
 
@@ -72,7 +72,7 @@ async function unregister(deps: RegistrarDeps, request: ResourceRequest): Promis
     const { kind } = await removeEngine(deps, name, isOwn);
     if (kind === 'busy') throw new ApiProblem('BUSY', 'Others keep changing this engine.');
   }
-  return idOfFailure(request);
+  return idOfFailedEngine(request);
 }
 
 function withOwner(labels: Readonly<Record<string, string>>, owner: string): Record<string, string> {

@@ -1,4 +1,4 @@
-/** What CloudFormation asks for a resource `Custom::MillraceEngine`, read. */
+/** What CloudFormation asks for a resource `Custom::MillraceEngine` or `Custom::MillracePipeline`, read. */
 import * as z from 'zod';
 import { parseJsonStrict } from '#domain/json-text.ts';
 import { engineRequestSchema } from '#http/engine-schemas.ts';
@@ -18,6 +18,7 @@ const requestSchema = z.object({
   ResponseURL: responseUrl,
   StackId: z.string().regex(STACK, 'must be the ARN of a stack'),
   RequestId: z.string().min(1),
+  ResourceType: z.string().min(1),
   LogicalResourceId: z.string().min(1),
   PhysicalResourceId: z.string().min(1).optional(),
   ResourceProperties: z.record(z.string(), z.unknown()).default({}),
@@ -37,7 +38,7 @@ export function readRequest(event: unknown): ResourceRequest {
 /** The most that a label's text may have. */
 const MAX_OWNER = 256;
 
-/** Whose an engine is: the stack's name and the resource's. It ends with what tells it from others. */
+/** Whose an engine or a pipeline is: the stack's name and the resource's. It ends with what tells it from others. */
 export function ownerOf({ StackId, LogicalResourceId }: ResourceRequest): string {
   return `${STACK.exec(StackId)?.[1]}/${LogicalResourceId}`.slice(-MAX_OWNER);
 }
@@ -45,7 +46,7 @@ export function ownerOf({ StackId, LogicalResourceId }: ResourceRequest): string
 const nameSchema = z.object({ Name: z.string() });
 const propertiesSchema = nameSchema.extend({ Registration: z.string() });
 
-/** The name of an engine as the properties give it, right or wrong; nothing where they give none. */
+/** The name of an engine or a pipeline as the properties give it, right or wrong; nothing where they give none. */
 export function givenName({ ResourceProperties }: ResourceRequest): string | undefined {
   return nameSchema.safeParse(ResourceProperties).data?.Name;
 }

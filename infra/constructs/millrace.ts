@@ -5,16 +5,17 @@ import { type Grant, type IGrantable, PermissionsBoundary } from 'aws-cdk-lib/aw
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import { Construct } from 'constructs';
+import { Construct, DependencyGroup } from 'constructs';
 import { ADMIN_CALLS, READ_CALLS, RUN_CALLS, START_CALLS } from './api-permissions.ts';
 import { checkEngineName } from './engine-settings.ts';
 import { HttpEngine, type HttpEngineOptions } from './http-engine.ts';
 import { HTTP_PARAMS_SCHEMA } from './http-engine-definition.ts';
 import { grantBasics, type MillraceParts, makeParts } from './millrace-parts.ts';
 import { type MillraceProps, type MillraceSettings, toSettings } from './millrace-props.ts';
-import { grantReadLog, isOfApp } from './named-function.ts';
+import { grantReadLog, isOfStack } from './named-function.ts';
 import type { NodeFunction } from './node-function.ts';
 import { ownFunctionNames } from './own-functions.ts';
+import { Pipeline, type PipelineOptions, type PipelineSource, readPipeline } from './pipeline.ts';
 import { Registrar, registrarName } from './registrar.ts';
 import { StateMachineEngine, type StateMachineEngineOptions } from './state-machine-engine.ts';
 import { SynthesisError } from './synthesis-error.ts';
@@ -49,6 +50,9 @@ export class Millrace extends Construct {
   readonly #userFunctions: UserFunctions;
   readonly #triggers = new Construct(this, 'Triggers');
   readonly #engines = new Construct(this, 'Engines');
+  readonly #pipelines = new Construct(this, 'Pipelines');
+  /** What nodes run on. */
+  readonly #runners = new DependencyGroup();
   readonly #httpEngines = new Construct(this, 'HttpEngines');
   #registrar: IFunction | undefined;
 
@@ -95,19 +99,21 @@ export class Millrace extends Construct {
       payloads.grantToFunction(each);
       entrance.allowReporting(each);
       logGroup.grant(own.api, 'logs:FilterLogEvents');
+      this.#runners.add(each);
     }
     return added;
   }
 
   /**
    * Lets the engine `lambda` invoke a function that was made elsewhere; nodes name it in `params.function`. A function of
-   * this app can also return large outputs and report its progress then. Its log is read from `/aws/lambda/NAME`.
+   * the same stack can also return large outputs and report its progress then. Its log is read from `/aws/lambda/NAME`.
    */
   addLambdaEngine(target: IFunction): void {
     const { engine, payloads, entrance, own } = this.#parts;
     engine.allowInvoking(target);
     grantReadLog(own.api, target);
-    if (!isOfApp(target)) return;
+    if (!isOfStack(target, Stack.of(this))) return;
+    this.#runners.add(target);
     payloads.grantToFunction(target);
     entrance.allowReporting(target);
     target.addEnvironment('MILLRACE_PAYLOAD_BUCKET', payloads.bucket.bucketName);
@@ -120,12 +126,14 @@ export class Millrace extends Construct {
    */
   addStateMachineEngine(name: string, options: StateMachineEngineOptions): StateMachineEngine {
     const { api, scheduler } = this.#parts.own;
-    return new StateMachineEngine(this.#engines, name, {
+    const engine = new StateMachineEngine(this.#engines, name, {
       options,
       installation: this.installation,
       registrar: this.registrar(),
       runners: [api, scheduler],
     });
+    this.#runners.add(engine);
+    return engine;
   }
 
   /**
@@ -138,6 +146,18 @@ export class Millrace extends Construct {
     checkEngineName(name);
     const { stateMachine } = new HttpEngine(this.#httpEngines, name, { baseUrl, connection });
     return this.addStateMachineEngine(name, { ...settings, stateMachine, paramsSchema: HTTP_PARAMS_SCHEMA });
+  }
+
+  /**
+   * Puts a pipeline whenever the stack is deployed with a change of it: checked when the app runs, put after the functions and engines
+   * that the installation was given.
+   * @param source what `definePipeline` gives, or the path of a `.yaml`, `.yml` or `.json` file
+   * @throws SynthesisError `INVALID_DEFINITION` with everything that is wrong with it
+   */
+  addPipeline(source: PipelineSource, options: PipelineOptions = {}): Pipeline {
+    const definition = readPipeline(source);
+    const props = { ...options, definition, registrar: this.registrar(), after: this.#runners };
+    return new Pipeline(this.#pipelines, definition.name, props);
   }
 
   /**

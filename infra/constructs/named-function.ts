@@ -3,9 +3,9 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
 
-/** Whether a function is made by this app, so that its environment and its role can be added to. */
-export function isOfApp(target: IFunction): target is LambdaFunction {
-  return 'addEnvironment' in target;
+/** Whether a function is made in a stack, so that its environment can name what else is made there. */
+export function isOfStack(target: IFunction, stack: Stack): target is LambdaFunction {
+  return 'addEnvironment' in target && Stack.of(target) === stack;
 }
 
 /** Allows reading what a function wrote to the log group that Lambda gives it. */

@@ -24,7 +24,7 @@ export function registrarName(installation: string): string {
   return `${installation}-registrar`;
 }
 
-/** The function that CloudFormation calls for engines: it registers them as the API would. Installations without any have none. */
+/** The function that CloudFormation calls for engines and pipelines: it puts them as the API would. Installations without any have none. */
 export class Registrar extends Construct {
   readonly function: IFunction;
 
@@ -35,7 +35,7 @@ export class Registrar extends Construct {
     const bundle = bundleFunctions([{ name: 'registrar', file }], options).get('registrar') as Bundle;
     this.function = new NodeFunction(this, 'registrar', {
       functionName: registrarName(installation),
-      description: 'Millrace: registers the engines of the stack',
+      description: 'Millrace: registers the engines and puts the pipelines of the stack',
       bundle,
       environment,
       logRetention,

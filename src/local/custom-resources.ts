@@ -1,5 +1,5 @@
 /**
- * CloudFormation's part for engines: asks the function that registers them, and waits for what it answers.
+ * CloudFormation's part for engines and pipelines: asks the function that makes them, and waits for what it answers.
  *
  * A resource that an earlier host on the same data made is updated, not created again, and one that is not in the
  * template any more is deleted, as a deployment would do.
@@ -8,13 +8,18 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { hostArn } from '#local/cloud-address.ts';
 import type { Disk, Section } from '#local/disk.ts';
-import { HostError } from '#local/host-error.ts';
+import { HostError, type HostErrorCode } from '#local/host-error.ts';
 import type { LambdaFunctions } from '#local/lambda-functions.ts';
 import { openLoopbackServer, refusal } from '#local/loopback-server.ts';
 import type { HostedResource } from '#local/template.ts';
 
-/** Resources that a function of the template makes. */
-const TYPE = 'Custom::MillraceEngine';
+/** Resources that a function of the template makes, in the order in which they are made, and how one that fails is told of. */
+const TYPES: ReadonlyMap<string, { readonly what: string; readonly code: HostErrorCode }> = new Map([
+  ['Custom::MillraceEngine', { what: 'engine', code: 'ENGINE_NOT_REGISTERED' }],
+  ['Custom::MillracePipeline', { what: 'pipeline', code: 'PIPELINE_NOT_PUT' }],
+]);
+/** Of what was made by a host that knew no other. */
+const FIRST_TYPE = 'Custom::MillraceEngine';
 /** How long an answer may take after its invocation is over (ms); it comes before that. */
 const ANSWER_MS = 5_000;
 /** Invocations of one request; on AWS, Lambda repeats those that end with an error. */
@@ -28,7 +33,11 @@ export type CustomResourceSurroundings = {
 };
 
 /** What is kept of a resource. */
-type Made = { readonly physicalId: string; readonly properties: HostedResource['properties'] };
+type Made = {
+  readonly physicalId: string;
+  readonly properties: HostedResource['properties'];
+  readonly type?: string;
+};
 
 const answerSchema = z.object({
   Status: z.enum(['SUCCESS', 'FAILED']),
@@ -42,6 +51,7 @@ type Answer = z.infer<typeof answerSchema>;
 /** What is asked; the rest of the request is the same for all. */
 type Asked = {
   readonly RequestType: 'Create' | 'Update' | 'Delete';
+  readonly ResourceType: string;
   readonly LogicalResourceId: string;
   readonly PhysicalResourceId?: string;
   readonly ResourceProperties: HostedResource['properties'];
@@ -49,14 +59,14 @@ type Asked = {
 };
 
 /**
- * Makes the engines of a template; call it once everything else is going.
- * @throws {HostError} `ENGINE_NOT_REGISTERED` with what the function said
+ * Makes the engines and pipelines of a template; call it once everything else is going.
+ * @throws {HostError} `ENGINE_NOT_REGISTERED`, `PIPELINE_NOT_PUT` with what the function said
  */
 export async function makeCustomResources(
   resources: readonly HostedResource[],
   around: CustomResourceSurroundings,
 ): Promise<void> {
-  const wanted = resources.filter(({ type }) => type === TYPE);
+  const wanted = [...TYPES.keys()].flatMap((wantedType) => resources.filter(({ type }) => type === wantedType));
   if (wanted.length === 0) return;
   const made = around.disk.section<Made>('custom-resources');
   const answers = new Map<string, (answer: Answer) => void>();
@@ -64,13 +74,13 @@ export async function makeCustomResources(
   const ask = (asked: Asked) => askFunction(asked, around, answers, desk.url);
   try {
     await removeForgotten(wanted, made, ask);
-    for (const { logicalId, properties } of wanted) {
+    for (const { logicalId, properties, type } of wanted) {
       const before = await made.get(logicalId);
       const known = before && { PhysicalResourceId: before.physicalId, OldResourceProperties: before.properties };
       const RequestType = known ? 'Update' : 'Create';
-      const common = { LogicalResourceId: logicalId, ResourceProperties: properties };
+      const common = { ResourceType: type, LogicalResourceId: logicalId, ResourceProperties: properties };
       const { PhysicalResourceId } = await ask({ RequestType, ...common, ...known });
-      await made.put(logicalId, { physicalId: PhysicalResourceId, properties });
+      await made.put(logicalId, { physicalId: PhysicalResourceId, properties, type });
     }
   } finally {
     await desk.close();
@@ -84,11 +94,11 @@ async function removeForgotten(
   ask: (asked: Asked) => Promise<Answer>,
 ): Promise<void> {
   const known = new Set(wanted.map(({ logicalId }) => logicalId));
-  for await (const [logicalId, { physicalId, properties }] of made.entries()) {
+  for await (const [logicalId, { physicalId, properties, type = FIRST_TYPE }] of made.entries()) {
     if (known.has(logicalId)) continue;
     // The function is where it is now, whatever its address was.
     const ServiceToken = wanted[0]?.properties['ServiceToken'];
-    const common = { LogicalResourceId: logicalId, PhysicalResourceId: physicalId };
+    const common = { ResourceType: type, LogicalResourceId: logicalId, PhysicalResourceId: physicalId };
     await ask({ RequestType: 'Delete', ...common, ResourceProperties: { ...properties, ServiceToken } });
     await made.del(logicalId);
   }
@@ -119,19 +129,19 @@ async function askFunction(
   const RequestId = randomUUID();
   const answered = new Promise<Answer>((resolve) => answers.set(RequestId, resolve));
   const StackId = hostArn('cloudformation', `stack/${stackName}/host`);
-  const request = { ...asked, ResourceType: TYPE, RequestId, StackId, ResponseURL: `${deskUrl}/${RequestId}` };
+  const request = { ...asked, RequestId, StackId, ResponseURL: `${deskUrl}/${RequestId}` };
   const name = functions.find(String(asked.ResourceProperties['ServiceToken']));
-  if (name === undefined) throw notRegistered(asked, 'its ServiceToken names no function of the template');
+  if (name === undefined) throw notMade(asked, 'its ServiceToken names no function of the template');
   try {
     let fault = '';
     for (let tries = 0; tries < TRIES; tries++) {
       const outcome = await functions.invoke(name, { event: JSON.stringify(request) });
       const answer = await Promise.race([answered, after(outcome.ok ? ANSWER_MS : 0)]);
       if (answer?.Status === 'SUCCESS') return answer;
-      if (answer) throw notRegistered(asked, answer.Reason ?? 'no reason was given');
+      if (answer) throw notMade(asked, answer.Reason ?? 'no reason was given');
       fault = outcome.ok ? 'it did not answer' : `${outcome.error.errorType}: ${outcome.error.errorMessage}`;
     }
-    throw notRegistered(asked, `${name}: ${fault}`);
+    throw notMade(asked, `${name}: ${fault}`);
   } finally {
     answers.delete(RequestId);
   }
@@ -141,9 +151,10 @@ function after(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(resolve, ms, undefined).unref());
 }
 
-function notRegistered({ LogicalResourceId, ResourceProperties }: Asked, reason: string): HostError {
+function notMade({ ResourceType, LogicalResourceId, ResourceProperties }: Asked, reason: string): HostError {
+  const { what, code } = TYPES.get(ResourceType) ?? { what: ResourceType, code: 'TEMPLATE_INVALID' };
   const name = JSON.stringify(ResourceProperties['Name']);
-  return new HostError('ENGINE_NOT_REGISTERED', `the engine ${name} (${LogicalResourceId}): ${reason}`);
+  return new HostError(code, `the ${what} ${name} (${LogicalResourceId}): ${reason}`);
 }
 
 function jsonOf(body: Buffer): unknown {

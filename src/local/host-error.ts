@@ -12,6 +12,8 @@ export type HostErrorCode =
   | 'INVALID_CHAOS'
   /** An engine of the template could not be registered. */
   | 'ENGINE_NOT_REGISTERED'
+  /** A pipeline of the template could not be put. */
+  | 'PIPELINE_NOT_PUT'
   /** The CDK app ended with an error. */
   | 'SYNTH_FAILED';
 
