@@ -1,10 +1,18 @@
-/** A thread that plays one campaign after the other. */
+/** A thread that plays one job after the other: a campaign of random worlds, or a portion of the crashes of a small one. */
 import { parentPort } from 'node:worker_threads';
-import { type Campaign, playCampaign } from './campaign.ts';
+import { playCampaign } from './campaign.ts';
+import type { JobMessage, ThreadJob } from './campaign-threads.ts';
+import { playPortion } from './exhaustive.ts';
 
-parentPort?.on('message', (campaign: Campaign) => {
-  playCampaign(campaign).then(
-    (outcome) => parentPort?.postMessage(outcome),
+function tell(message: JobMessage): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', (job: ThreadJob) => {
+  const onFailure = (message: string) => tell({ kind: 'failing', message });
+  const playing = 'kind' in job ? playCampaign(job, onFailure) : playPortion(job);
+  playing.then(
+    (outcome) => tell({ kind: 'played', outcome }),
     (error: unknown) => {
       throw error;
     },

@@ -24,6 +24,7 @@ export interface CampaignOutcome {
   readonly starts: number;
   /** Operations that went wrong. */
   readonly faults: number;
+  readonly ms: number;
   readonly failure?: CampaignFailure;
 }
 
@@ -36,22 +37,40 @@ export interface CampaignFailure {
   readonly message: string;
 }
 
-/** Plays a campaign. */
-export async function playCampaign({ kind, seed, runs, path }: Campaign): Promise<CampaignOutcome> {
+/**
+ * Plays a campaign.
+ * @param onFailure told at the first world that fails, before the smallest that does is looked for
+ */
+export async function playCampaign(
+  { kind, seed, runs, path }: Campaign,
+  onFailure: (message: string) => void = () => {},
+): Promise<CampaignOutcome> {
+  const began = performance.now();
   const counts = { operations: 0, starts: 0, faults: 0 };
-  const property = fc.asyncProperty(PLANS[kind], async (plan) => {
-    const { operations, starts } = (await playPlan(plan)).trace;
+  let hasFailed = false;
+  const property = fc.asyncProperty(PLANS[kind] as fc.Arbitrary<Plan>, async (plan) => {
+    const { operations, starts } = (
+      await playPlan(plan).catch((error: unknown) => {
+        if (!hasFailed) onFailure(messageOf(error));
+        hasFailed = true;
+        throw error;
+      })
+    ).trace;
     counts.operations += operations.length;
     counts.starts += starts.length;
     for (const [at] of plan.faults) if (at < operations.length) counts.faults += 1;
   });
   const replay = path === undefined ? {} : { path, endOnFailure: true };
   const details = await fc.check(property, { seed, numRuns: runs, ...replay });
-  if (!details.failed) return { runs, ...counts };
+  const ms = performance.now() - began;
+  if (!details.failed) return { runs, ...counts, ms };
   const [plan] = details.counterexample ?? [];
   if (!plan) throw new Error('fast-check found a failure and no counterexample');
-  const { errorInstance } = details;
-  const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  const message = messageOf(details.errorInstance);
   const failure = { kind, seed: details.seed, path: details.counterexamplePath ?? '', plan, message };
-  return { runs: details.numRuns, ...counts, failure };
+  return { runs: details.numRuns, ...counts, ms, failure };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,124 +1,72 @@
 /**
- * Plays random worlds, as many as you like: `npm run simulate -- --runs 100000 --seed 1`. The first one that fails is
- * shrunk, printed, and ends the command with 1. With `--kind` and `--path` it plays one failing world again.
+ * `npm run simulate`: plays random worlds, as many as you like, or, with `--exhaustive`, every crash and every two crashes
+ * of the small scenarios. Ends with 1 at the first world that breaks a promise, and says how to play that one again.
  */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import type { Campaign, CampaignFailure, CampaignOutcome, PlanKind } from './campaign.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { PlanKind } from './campaign.ts';
+import { runCampaigns } from './campaign-run.ts';
+import { crashesFromText } from './exhaustive.ts';
+import { runExhaustively } from './exhaustive-run.ts';
+import { SMALL_SCENARIOS } from './exhaustive-scenarios.ts';
+import { MODES } from './exhaustive-worlds.ts';
 import { PLANS } from './random-plans.ts';
 
-/** Worlds of one campaign. */
-const CAMPAIGN_RUNS = 500;
-const KINDS = Object.keys(PLANS) as PlanKind[];
+const EXAMPLES = `
+Examples:
+  npm run simulate -- --runs 1000000 --seed 1           a million random worlds, always the same ones
+  npm run simulate -- --kind limits --runs 5000         worlds of one kind
+  npm run simulate -- --kind whole --seed 7 --path 3:1  one world again, as a failure prints it
+  npm run simulate -- --exhaustive                      every crash and every two crashes of the small scenarios
+  npm run simulate -- --exhaustive --scenario retry --mode ticks --crashes 3-after,17-before`;
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '10000' },
-    seed: { type: 'string' },
-    threads: { type: 'string' },
-    kind: { type: 'string' },
-    path: { type: 'string' },
-  },
-});
-
-process.exitCode = await main();
-
-async function main(): Promise<number> {
-  const runs = wholeNumber('--runs', values.runs, 1);
-  const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : wholeNumber('--seed', values.seed);
-  const threads = values.threads === undefined ? availableParallelism() : wholeNumber('--threads', values.threads, 1);
-  if (values.kind !== undefined && !KINDS.includes(values.kind as PlanKind)) {
-    return refuse(`--kind must be one of ${KINDS.join(', ')}, not ${JSON.stringify(values.kind)}`);
-  }
-  const kind = values.kind as PlanKind | undefined;
-  const campaigns =
-    values.path === undefined
-      ? plan(runs, seed, kind)
-      : [{ kind: kind ?? ('whole' as const), seed, runs: Number(values.path.split(':')[0]) + 1, path: values.path }];
-  return play(campaigns, threads, seed);
+function wholeNumber(least: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It must be a whole number${least > 0 ? ` of at least ${least}` : ''}.`);
+  };
 }
 
-function wholeNumber(option: string, text: string, least = Number.MIN_SAFE_INTEGER): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  process.exit(refuse(`${option} must be a whole number${least > 0 ? ` of at least ${least}` : ''}, not ${text}`));
+const command = new Command('npm run simulate --')
+  .description(
+    'Plays the scheduler in worlds where everything goes wrong, and checks what is promised after every step.',
+  )
+  .option('--runs <number>', 'random worlds to play', wholeNumber(1), 10_000)
+  .option('--seed <number>', 'decides which; without it, others each time', wholeNumber(Number.MIN_SAFE_INTEGER))
+  .addOption(new Option('--kind <kind>', 'only worlds of this kind').choices(Object.keys(PLANS)))
+  .option('--path <path>', 'one world of a kind and seed again')
+  .option('--exhaustive', 'every crash, and every two crashes, of the small scenarios')
+  .addOption(new Option('--scenario <name>', 'only this one of them').choices(SMALL_SCENARIOS.map(({ name }) => name)))
+  .addOption(new Option('--mode <mode>', 'what is left to bring its runs to their end').choices(MODES))
+  .option('--crashes <crashes>', 'these crashes of it alone')
+  .option('--threads <number>', 'threads', wholeNumber(1), availableParallelism())
+  .option('--json', 'the result as JSON')
+  .addHelpText('after', EXAMPLES)
+  .parse();
+
+interface Values {
+  readonly runs: number;
+  readonly seed?: number;
+  readonly kind?: PlanKind;
+  readonly path?: string;
+  readonly exhaustive?: true;
+  readonly scenario?: string;
+  readonly mode?: (typeof MODES)[number];
+  readonly crashes?: string;
+  readonly threads: number;
+  readonly json?: true;
 }
 
-function refuse(message: string): number {
-  process.stderr.write(`${message}\n`);
-  return 2;
-}
+const values = command.opts<Values>();
+const { runs, seed = Math.floor(Math.random() * 2 ** 31), threads, json = false } = values;
 
-/** Campaigns with seeds of their own, of both kinds in turn. */
-function plan(runs: number, seed: number, kind: PlanKind | undefined): Campaign[] {
-  const campaigns: Campaign[] = [];
-  for (let done = 0; done < runs; done += CAMPAIGN_RUNS) {
-    const number = campaigns.length;
-    campaigns.push({
-      kind: kind ?? (KINDS[number % KINDS.length] as PlanKind),
-      // Far enough apart that two commands with neighbouring seeds do not play the same worlds.
-      seed: (Math.imul(seed, 1_000_003) + number) | 0,
-      runs: Math.min(CAMPAIGN_RUNS, runs - done),
-    });
-  }
-  return campaigns;
-}
-
-async function play(campaigns: readonly Campaign[], threads: number, seed: number): Promise<number> {
-  const total = campaigns.reduce((sum, { runs }) => sum + runs, 0);
-  const sums = { runs: 0, operations: 0, starts: 0, faults: 0 };
-  const began = performance.now();
-  const left = [...campaigns];
-  let failure: CampaignFailure | undefined;
-  const threadCount = Math.min(threads, campaigns.length);
-  await Promise.all(
-    Array.from({ length: threadCount }, async () => {
-      const worker = new Worker(new URL('./campaign-worker.ts', import.meta.url));
-      for (let next = left.shift(); next && !failure; next = left.shift()) {
-        const outcome = await ask(worker, next);
-        for (const key of ['runs', 'operations', 'starts', 'faults'] as const) sums[key] += outcome[key];
-        failure ??= outcome.failure;
-        progress(`${sums.runs} of ${total} worlds, ${rate(sums.runs, began)} a second, seed ${seed}`);
-      }
-      await worker.terminate();
-    }),
-  );
-  progress('');
-  if (failure) return tell(failure);
-  const { runs, operations, starts, faults } = sums;
-  process.stdout.write(
-    `${runs} worlds, none failed: ${operations} port calls, ${faults} faults, ${starts} executions, ` +
-      `${rate(runs, began)} worlds a second on ${threadCount} threads, seed ${seed}\n`,
-  );
-  return 0;
-}
-
-function ask(worker: Worker, campaign: Campaign): Promise<CampaignOutcome> {
-  return new Promise((resolve, reject) => {
-    const done = (outcome: CampaignOutcome) => {
-      worker.off('error', reject);
-      resolve(outcome);
-    };
-    worker.once('message', done);
-    worker.once('error', reject);
-    worker.postMessage(campaign);
-  });
-}
-
-function rate(runs: number, began: number): number {
-  return Math.round((runs * 1000) / Math.max(1, performance.now() - began));
-}
-
-function progress(line: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${line}`);
-  else if (line !== '') process.stderr.write(`${line}\n`);
-}
-
-function tell({ kind, seed, path, plan: world, message }: CampaignFailure): number {
-  process.stdout.write(
-    `a world fails, the smallest found:\n${JSON.stringify(world, null, 2)}\n${message}\n\n` +
-      `play it again: npm run simulate -- --kind ${kind} --seed ${seed} --path ${path}\n`,
-  );
-  return 1;
-}
+process.exitCode = values.exhaustive
+  ? await runExhaustively({
+      scenario: values.scenario,
+      mode: values.mode,
+      crashes: values.crashes === undefined ? undefined : crashesFromText(values.crashes),
+      threads,
+      json,
+    })
+  : await runCampaigns({ runs, seed, kind: values.kind, path: values.path, threads, json });

@@ -59,7 +59,7 @@ export const SCENARIOS: readonly (Scenario & { readonly expected?: Expected })[]
     expected: { state: 'ABORTED', nodes: 'AAA' },
   },
   {
-    name: 'stop racing the last completion',
+    name: 'stop race',
     definition: { name: 'race', nodes: [node('a')] },
     stopAtMs: 1_000,
   },
