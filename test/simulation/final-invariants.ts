@@ -6,6 +6,7 @@ import { attemptOf, isMadeAgain, seenIn } from './invariants.ts';
 import { checkLimitsFinally } from './limit-invariants.ts';
 import { checkPipelinesFinally } from './pipeline-invariants.ts';
 import { decisionsOf } from './reason-invariants.ts';
+import { checkToldFinally } from './told-invariants.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +18,8 @@ export async function checkFinally(world: World): Promise<void> {
   for (const run of world.runs.everAll()) if (world.runs.isGone(run.id)) await checkGone(world, run);
   checkLimitsFinally(world);
   checkPipelinesFinally(world);
+  await checkToldFinally(world);
+  require(world, world.isQuiet(), () => `after ${world.ticks} ticks something is left to do`);
 }
 
 /** Of a run that is gone, its end was told, and nothing is left: no line in the list, no result, no value, no decision. */

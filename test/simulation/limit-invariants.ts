@@ -22,6 +22,9 @@ function inUse(world: World, run: RunRecord, limit: string): number {
   }).length;
 }
 
+/** How long a call may take, and what follows it, beside two ticks (ms). */
+const IDLE_SLACK_MS = 2_000;
+
 /** What was seen of a limit so far. */
 interface SeenLimit {
   readonly packed: PackedLimit;
@@ -38,6 +41,8 @@ interface SeenLimit {
 interface Seen {
   readonly limits: Map<string, SeenLimit>;
   readonly wants: Map<string, number>;
+  /** Since when a run holds slots that nothing of it needs, by limit and run. */
+  readonly idle: Map<string, number>;
 }
 
 const seenOf = new WeakMap<World, Seen>();
@@ -54,9 +59,10 @@ function noteWants(world: World, { wants: known }: Seen): void {
 
 /** After every operation: nothing runs without a slot, and no more slots are out than there may be. */
 export function checkLimits(world: World): void {
-  const seen = seenOf.get(world) ?? { limits: new Map(), wants: new Map() };
+  const seen = seenOf.get(world) ?? { limits: new Map(), wants: new Map(), idle: new Map() };
   seenOf.set(world, seen);
   noteWants(world, seen);
+  if (isCalm(world)) checkIdle(world, seen);
   for (const [name, packed] of world.limits.stored) {
     let known = seen.limits.get(name);
     if (known?.packed !== packed) {
@@ -69,6 +75,35 @@ export function checkLimits(world: World): void {
   }
 }
 
+function isCalm({ faults, runs }: World): boolean {
+  const isOrdered = !faults.choose && (faults.at?.size ?? 0) === 0;
+  return isOrdered && !faults.outage && faults.startsPerSecond === undefined && !runs.isLent();
+}
+
+/**
+ * A slot is free two ticks after the end of its attempt was recorded, at the latest: what a run holds is in use, or it
+ * waits for something, but for that long. Where things go wrong, how long that takes is up to them.
+ */
+function checkIdle(world: World, { idle, limits }: Seen): void {
+  const mostMs = 2 * world.options.tickMs + IDLE_SLACK_MS;
+  for (const [name, { record }] of limits) {
+    for (const { run: id, granted, returned } of record.holders) {
+      const key = `${name} ${id}`;
+      if (granted === returned || isInNeed(world, id, name)) idle.delete(key);
+      else if (!idle.has(key)) idle.set(key, world.now);
+      const heldMs = world.now - (idle.get(key) ?? world.now);
+      require(world, heldMs <= mostMs, () => `run ${id} held a slot of ${name} for nothing for ${heldMs} ms`);
+    }
+  }
+}
+
+/** Whether a run is under way and uses a slot of a limit, or may come to. */
+function isInNeed(world: World, id: string, limit: string): boolean {
+  if (world.runs.text(id) === undefined) return false;
+  const run = world.runs.latest(id);
+  return inUse(world, run, limit) > 0 || run.limits?.some(({ waiting }) => waiting) === true;
+}
+
 /** Looks at a limit that changed: what is granted, is granted of slots that are in force right then. */
 function look(world: World, seen: Seen, packed: PackedLimit): SeenLimit {
   const record = unpackLimit(packed);
@@ -77,6 +112,8 @@ function look(world: World, seen: Seen, packed: PackedLimit): SeenLimit {
   const grantedBefore = new Map(before?.record.holders.map(({ run, granted }) => [run, granted]));
   const hasGranted = record.holders.some(({ run, granted }) => granted > (grantedBefore.get(run) ?? 0));
   for (const { run, granted } of record.holders) {
+    const isKnown = world.runs.text(run) !== undefined || world.runs.isGone(run);
+    require(world, isKnown, () => `${name} is held by ${run}, which never was`);
     const wants = seen.wants.get(`${name} ${run}`) ?? 0;
     require(world, granted <= wants, () => `${name} granted ${granted} slots to run ${run}, it wants ${wants}`);
   }

@@ -9,7 +9,12 @@ const EVENT_DELAY_MS = 10;
 const VISIBILITY_MS = 180_000;
 /** Another run's nonce, and messages of no meaning here. */
 const OTHER_NONCE = 'cccccccc';
-const NOISE = ['{"kind":"ring","run":"nobody"}', '{"kind":', '{"kind":"execution","name":"other-1"}'];
+const NOISE = [
+  '{"kind":"ring","run":"nobody"}',
+  '{"kind":',
+  '{"kind":"execution","name":"other-1"}',
+  '{"source":"millrace.scheduler","detail-type":"PipelineChanged","detail":{"pipeline":"random"}}',
+];
 /** Deliveries of a message after which it goes to the dead letters. */
 const MOST_DELIVERIES = 10;
 /** How soon a message comes again whose invocation failed (ms). */
@@ -21,6 +26,11 @@ export interface Message {
   visibleAt: number;
   /** How often it was handed over. */
   deliveries: number;
+}
+
+/** Whether a message is an event of the scheduler's own, which a wrong rule let through. */
+export function isEcho({ body }: Message): boolean {
+  return body === NOISE.at(-1);
 }
 
 /** Makes an empty inbox. */

@@ -58,8 +58,10 @@ function longestOf(node: PlannedNode, item: number | undefined): number {
   if (node.approval) return node.timeoutSeconds * 1000;
   const attempts = (item === undefined ? node.attempts : node.map?.items[item]) ?? [];
   const each = attempts.map((_, at) => {
-    const { kind, durationMs } = attemptOf(node, at + 1, item);
-    return kind === 'HANGS' ? node.timeoutSeconds * 1000 : kind === 'REFUSED' ? 72_000 : durationMs;
+    const { kind, durationMs, reports } = attemptOf(node, at + 1, item);
+    const { heartbeatSeconds, timeoutSeconds } = node;
+    if (kind === 'HANGS' && heartbeatSeconds !== undefined) return (reports?.forMs ?? 0) + heartbeatSeconds * 2_000;
+    return kind === 'HANGS' ? timeoutSeconds * 1000 : kind === 'REFUSED' ? 72_000 : durationMs;
   });
   return Math.max(0, ...each);
 }

@@ -3,7 +3,7 @@ import type { DueThing } from '#ports/index.ts';
 import type { Chooser } from './chooser.ts';
 import { InjectedFailure, type OperationFault, toText } from './faults.ts';
 import { FAILED_ANSWERS, REFUSED_ANSWER } from './flaky-executions.ts';
-import type { Message } from './mailbox.ts';
+import { isEcho, type Message } from './mailbox.ts';
 import { settle } from './settle.ts';
 import type { World } from './world.ts';
 
@@ -76,6 +76,8 @@ export class Operations {
   }
 
   private put(invocation: Invocation, label: string, effect: () => Promise<unknown>): Promise<unknown> {
+    const { messages } = invocation;
+    if (messages.length > 0 && messages.every(isEcho)) this.world.breaks(`an event of our own was handled: ${label}`);
     return new Promise((answer, fail) => {
       this.waiting.push({ invocation, label, issuedAt: this.world.now, effect, answer, fail });
     });

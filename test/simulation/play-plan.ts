@@ -72,7 +72,7 @@ function orSuccess(outcomes: readonly Outcome[]): readonly Outcome[] {
 
 function toReferenceNode(node: PlannedNode, place: number, shift: number): ReferenceNode {
   const toOutcomes = (attempts: readonly PlannedAttempt[]) =>
-    attempts.slice(Math.min(shift, attempts.length - 1)).map(toOutcome);
+    attempts.slice(Math.min(shift, attempts.length - 1)).map((one) => toOutcome(one, node.heartbeatSeconds));
   return {
     id: `n${place}`,
     dependsOn: node.upstreams.map((upstream) => `n${upstream}`),
@@ -89,7 +89,9 @@ function toReferenceNode(node: PlannedNode, place: number, shift: number): Refer
   };
 }
 
-function toOutcome({ kind, error }: PlannedAttempt): Outcome {
+function toOutcome({ kind, error }: PlannedAttempt, heartbeatSeconds: number | undefined): Outcome {
+  if (kind === 'HANGS' && heartbeatSeconds !== undefined)
+    return { status: 'FAILED', error: 'Millrace.HeartbeatTimeout' };
   if (kind === 'FAILED') return { status: 'FAILED', error };
   if (kind === 'REFUSED') return { status: 'FAILED', error: 'Millrace.EngineError' };
   return { status: kind === 'HANGS' ? 'TIMED_OUT' : kind };

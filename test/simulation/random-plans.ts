@@ -5,11 +5,13 @@ import { askedPlans } from './plans/asked.ts';
 import { crowdPlans } from './plans/crowd.ts';
 import { endingPlans } from './plans/ending.ts';
 import { familyPlans } from './plans/family.ts';
+import { harshPlans } from './plans/harsh.ts';
 import { kinPlans } from './plans/kin.ts';
 import { limitPlans } from './plans/limits.ts';
 import { narrowPlans } from './plans/narrow.ts';
 import { pausedPlans } from './plans/paused.ts';
 import { scheduledPlans } from './plans/scheduled.ts';
+import { silentPlans } from './plans/silent.ts';
 import { wholePlans } from './plans/whole.ts';
 
 /** The kinds of plans, by name. */
@@ -24,4 +26,6 @@ export const PLANS = {
   limits: limitPlans,
   asked: askedPlans,
   scheduled: scheduledPlans,
+  silent: silentPlans,
+  harsh: harshPlans,
 } as const satisfies Record<string, fc.Arbitrary<Plan>>;

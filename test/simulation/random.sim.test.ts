@@ -95,4 +95,18 @@ describe('a random run in a random world', () => {
       { ...TELL, numRuns: 300 },
     );
   });
+
+  it('ends what falls silent and nothing that reports, and waits for an engine whose owner is silent', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.silent, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 500 },
+    );
+  });
+
+  it('comes to the same where messages are handed over twice at once and ticks do not come', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.harsh, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 400 },
+    );
+  });
 });

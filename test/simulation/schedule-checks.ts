@@ -78,7 +78,9 @@ function checkInstant(world: World, run: RunRecord, entries: readonly Stood[]): 
   for (const { from, until = Number.POSITIVE_INFINITY } of world.trace.pauses) {
     const isStartedThen = createdAt > from + latest && createdAt < until - skew;
     require(world, !isStartedThen, () => `${what} was started while the pipeline was paused`);
-    const isOfPause = instant > from + latest && instant < until - skew;
+    // What lies between the asking and its commit, the one that resumes takes for later than the pause.
+    const resumedAt = world.users.told.find(({ act, at }) => act.kind === 'resumePipeline' && at >= until)?.askedAt;
+    const isOfPause = instant > from + latest && instant < Math.min(until, resumedAt ?? until) - skew;
     require(world, !isOfPause, () => `${what} was started, the pipeline was paused then`);
   }
 }
@@ -97,7 +99,7 @@ function checkComplete(
   const last = Math.min(until, world.now) - margin;
   const isPaused = (instant: number) =>
     world.trace.pauses.some(
-      ({ from, until: to = Number.POSITIVE_INFINITY }) => instant > from - margin && instant < to + skew,
+      ({ from, until: to = Number.POSITIVE_INFINITY }) => instant > from - margin && instant <= to + skew,
     );
   for (let instant = Math.floor(since / everyMs) * everyMs + offset; instant < last; instant += everyMs) {
     if (instant <= since || isPaused(instant)) continue;

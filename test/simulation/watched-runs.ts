@@ -16,6 +16,8 @@ export interface WatchedRuns extends MemoryRunStore {
   everAll(): RunRecord[];
   /** Lets newer code have a run until it gives it back: it then has a schema that the code here does not know. */
   lendToNewerCode(id: string): void;
+  /** Whether newer code has a run. */
+  isLent(): boolean;
   /** Takes a run back from newer code; tells whether the code here had left it alone. */
   takeBack(id: string): boolean;
   ids(): IterableIterator<string>;
@@ -72,6 +74,7 @@ export function createWatchedRuns(): WatchedRuns {
       lent.set(id, { before, newer });
       inner.stored.set(id, newer);
     },
+    isLent: () => lent.size > 0,
     takeBack(id) {
       const loan = lent.get(id);
       if (!loan) return true;

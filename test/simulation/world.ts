@@ -32,7 +32,7 @@ import { checkFinally } from './final-invariants.ts';
 import { createFlakyExecutions, readInput } from './flaky-executions.ts';
 import { InvariantError } from './invariant-error.ts';
 import { checkNow } from './invariants.ts';
-import { Mailbox, type Message } from './mailbox.ts';
+import { isEcho, Mailbox, type Message } from './mailbox.ts';
 import { newRun } from './new-run.ts';
 import { type Invocation, type Operation, Operations } from './operations.ts';
 import { Requests } from './requests.ts';
@@ -221,7 +221,8 @@ export class World {
     await this.pipelines.commitHead({ name, incarnation: 'incarnation', revision: 'rev1', version: 1, ...times }, 0);
   }
 
-  private isQuiet(): boolean {
+  /** Whether nothing is left to happen. */
+  isQuiet(): boolean {
     if (this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
     if (this.users.isBusy() || this.requests.isBusy() || this.ends.length > 0 || this.loans.length > 0) return false;
     if (this.code.isBusy()) return false;
@@ -292,7 +293,9 @@ export class World {
     this.trace.deliveries += messages.length;
     const queued = messages.map(({ body }, at) => ({ messageId: String(at), body }));
     await this.invoke({ what: 'pass', messages }, async (deps) => {
-      const { failures } = await workBatch(deps, queued, (what, error) => this.onTrouble(what, error));
+      const { failures, echoes } = await workBatch(deps, queued, (what, error) => this.onTrouble(what, error));
+      const own = messages.filter(isEcho).length;
+      if (echoes !== own) this.breaks(`of ${own} events of our own, ${echoes} were dropped`);
       messages.forEach((message, at) => {
         if (failures.includes(String(at))) this.mailbox.comesAgain(message);
         else this.mailbox.remove(message);
@@ -305,7 +308,12 @@ export class World {
     if (error instanceof InjectedFailure || what === UNREADABLE) return;
     // A pass over a pipeline that slept for too long starts nothing, and comes again.
     if (error instanceof NewerRunError || (error instanceof Error && TOO_OLD.test(error.message))) return;
-    this.broken ??= new InvariantError(this, `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+    this.breaks(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  /** A promise was broken where nothing may be thrown: the world ends. */
+  breaks(what: string): void {
+    this.broken ??= new InvariantError(this, what);
   }
 
   /** Calls one of our functions. */
