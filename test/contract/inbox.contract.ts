@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toExecutionName } from '#domain/execution-name.ts';
 import type { DueThing, Inbox } from '#ports/index.ts';
+import type { Watches } from '#ports/live.ts';
 import { parseInboxMessage } from '#scheduler/inbox-message.ts';
 import { nextId, ODD_TEXTS } from './sample-run.ts';
 
@@ -81,6 +82,23 @@ export function describeInbox(backend: string, open: () => Promise<InboxHarness>
       await expect.poll(() => harness.delayed()).toBe(2);
       expect(await read(1)).toEqual([{ kind: 'ring', run: soon }]);
       expect(await harness.delayed()).toBe(1);
+    });
+  });
+}
+
+/** What every asker for watches promises: the scheduler hears which run it is. */
+export function describeWatches(
+  backend: string,
+  open: () => Promise<Pick<InboxHarness, 'take' | 'close'> & { readonly watches: Watches }>,
+): void {
+  describe(`Watches on ${backend}`, () => {
+    it('ask for a run to be watched', async () => {
+      const { watches, take, close } = await open();
+      const runs = [nextId(), nextId()];
+      for (const run of runs) await watches.ask(run);
+      const asked = (await take(2)).map((body) => parseInboxMessage(body, 'millrace'));
+      expect(asked).toEqual(expect.arrayContaining(runs.map((run) => ({ kind: 'watch', run }))));
+      await close();
     });
   });
 }

@@ -1,6 +1,6 @@
 import { Mailbox } from '../simulation/mailbox.ts';
 import { openHostMessages } from './host-messages.ts';
-import { describeInbox, type InboxHarness } from './inbox.contract.ts';
+import { describeInbox, describeWatches, type InboxHarness } from './inbox.contract.ts';
 import { CREATED } from './sample-run.ts';
 import { openSqsInbox } from './sqs-inbox.harness.ts';
 
@@ -28,7 +28,10 @@ async function openMailbox(): Promise<InboxHarness> {
 
 describeInbox('the simulation', openMailbox);
 
-describeInbox('the development host', async () => {
+async function openHostInbox() {
   const host = await openHostMessages('bus');
   return { ...openSqsInbox(host.sqs, host.queueUrl), close: host.close };
-});
+}
+
+describeInbox('the development host', openHostInbox);
+describeWatches('the development host', openHostInbox);

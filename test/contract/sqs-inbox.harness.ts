@@ -6,6 +6,8 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { createSqsInbox } from '#adapters/aws/sqs-inbox.ts';
+import { createSqsWatches } from '#adapters/aws/sqs-watches.ts';
+import type { Watches } from '#ports/live.ts';
 import type { InboxHarness } from './inbox.contract.ts';
 
 /** Receives that find nothing, each of a second, before nothing more is awaited. */
@@ -30,8 +32,12 @@ export async function takeMessages(client: SQSClient, QueueUrl: string, count: n
 }
 
 /** An inbox on an empty queue, over the wire. */
-export function openSqsInbox(client: SQSClient, QueueUrl: string): Omit<InboxHarness, 'close'> {
+export function openSqsInbox(
+  client: SQSClient,
+  QueueUrl: string,
+): Omit<InboxHarness, 'close'> & { readonly watches: Watches } {
   return {
+    watches: createSqsWatches(client, QueueUrl),
     inbox: createSqsInbox(client, QueueUrl),
     take: (count) => takeMessages(client, QueueUrl, count),
     async delayed() {

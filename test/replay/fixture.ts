@@ -24,7 +24,7 @@ const savedItem = z.record(
 );
 
 const savedCall = z.object({
-  port: z.enum(['runs', 'limits', 'pipelines', 'memo', 'reports', 'startCounts', 'due']),
+  port: z.enum(['runs', 'limits', 'pipelines', 'memo', 'reports', 'startCounts', 'live', 'due']),
   call: z.string(),
   with: z.array(z.unknown()),
   gives: z.unknown().optional(),

@@ -2,6 +2,7 @@
 import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoDueIndex } from '#adapters/aws/dynamo-due.ts';
 import { createDynamoLimitStore } from '#adapters/aws/dynamo-limit-store.ts';
+import { createDynamoLiveStore } from '#adapters/aws/dynamo-live-store.ts';
 import { createDynamoMemo } from '#adapters/aws/dynamo-memo.ts';
 import { createDynamoPipelineStore } from '#adapters/aws/dynamo-pipeline-store.ts';
 import { createDynamoReports } from '#adapters/aws/dynamo-reports.ts';
@@ -35,6 +36,7 @@ export async function openStoredTable(server: TableServer): Promise<StoredTable>
     memo: createDynamoMemo(table),
     reports: createDynamoReports(table, clock),
     startCounts: createDynamoStartCounts(table),
+    live: createDynamoLiveStore(table),
     due: { due: (now: number) => dueThings(due, now) },
   };
   return {

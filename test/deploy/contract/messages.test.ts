@@ -9,7 +9,7 @@ import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-s
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createEventBridgeBus } from '#adapters/aws/event-bridge-bus.ts';
 import { describeEventBus, type Envelope } from '../../contract/event-bus.contract.ts';
-import { describeInbox } from '../../contract/inbox.contract.ts';
+import { describeInbox, describeWatches } from '../../contract/inbox.contract.ts';
 import { openSqsInbox, takeMessages } from '../../contract/sqs-inbox.harness.ts';
 import { useEmulator } from './emulator.ts';
 
@@ -43,6 +43,7 @@ describe('messages', () => {
   };
 
   describeInbox(BACKEND, async () => ({ ...openSqsInbox(sqs, await createQueue('inbox')), close }));
+  describeWatches(BACKEND, async () => ({ ...openSqsInbox(sqs, await createQueue('watches')), close }));
 
   describeEventBus(BACKEND, async () => {
     const queueUrl = await createQueue('heard');

@@ -1,5 +1,6 @@
 /** The stores on MiniStack's DynamoDB. */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { createDynamoLiveStore } from '#adapters/aws/dynamo-live-store.ts';
 import { createDynamoMemo } from '#adapters/aws/dynamo-memo.ts';
 import { createDynamoReports } from '#adapters/aws/dynamo-reports.ts';
 import { createDynamoStartCounts } from '#adapters/aws/dynamo-start-counts.ts';
@@ -10,6 +11,7 @@ import { openDynamoLimitStore } from '../../contract/dynamo-limit-store.harness.
 import { openDynamoPipelineStore } from '../../contract/dynamo-pipeline-store.harness.ts';
 import { openDynamoRunStore } from '../../contract/dynamo-run-store.harness.ts';
 import { describeLimits } from '../../contract/limit-store.contract.ts';
+import { describeLiveStore } from '../../contract/live-store.contract.ts';
 import { describeMemo } from '../../contract/memo.contract.ts';
 import { describePipelineStore } from '../../contract/pipeline-store.contract.ts';
 import { describeReports } from '../../contract/reports.contract.ts';
@@ -45,6 +47,7 @@ describe('stores', () => {
   describeDueIndex(BACKEND, () => openDynamoDueIndex(server));
   describeMemo(BACKEND, async () => ({ memo: createDynamoMemo(await openTable()), close }));
   describeStartCounts(BACKEND, async () => ({ counts: createDynamoStartCounts(await openTable()), close }));
+  describeLiveStore(BACKEND, async () => ({ store: createDynamoLiveStore(await openTable()), close }));
   describeReports(BACKEND, async () => ({
     reports: createDynamoReports(await openTable(), { now: () => CREATED }),
     close,

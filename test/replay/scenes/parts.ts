@@ -184,4 +184,23 @@ export const PART_SCENES: readonly Scene[] = [
     writes: ['a', 'b'].map((letter) => call('startCounts', 'count', 'etl', 29_930_000, idOf(letter), 2)),
     reads: ['a', 'b', 'c'].map((letter) => call('startCounts', 'count', 'etl', 29_930_000, idOf(letter), 2)),
   },
+  {
+    name: 'live',
+    about: 'Who looks at what live, and tickets: one that is good, and one whose time is over.',
+    writes: [
+      call('live', 'subscribe', 'a/b+c=', `run/${RUN.id}`, SAVED_AT + 1),
+      call('live', 'subscribe', 'a/b+c=', 'pipeline/etl', SAVED_AT + 1),
+      call('live', 'subscribe', 'over', 'pipeline/etl', SAVED_AT),
+      call('live', 'putTicket', 'a'.repeat(64), { until: SAVED_AT + 1, by: 'ada' }),
+      call('live', 'putTicket', 'b'.repeat(64), { until: SAVED_AT }),
+    ],
+    reads: [
+      call('live', 'topicsOf', 'a/b+c='),
+      call('live', 'subscribersOf', 'pipeline/etl', SAVED_AT),
+      call('live', 'isAnybodyThere', SAVED_AT),
+      call('live', 'isAnybodyThere', SAVED_AT + 1),
+      call('live', 'takeTicket', 'a'.repeat(64), SAVED_AT),
+      call('live', 'takeTicket', 'b'.repeat(64), SAVED_AT),
+    ],
+  },
 ];

@@ -1,4 +1,5 @@
 import type { DueIndex, LimitStore, Memo, PipelineStore, Reports, RunStore, StartCounts } from '#ports/index.ts';
+import type { LiveStore } from '#ports/live.ts';
 import type { Fixture, SavedCall, SavedItem } from '../fixture.ts';
 
 /** Something to be saved: how it is written, and how it is read. */
@@ -19,6 +20,7 @@ interface TablePorts {
   readonly memo: Memo;
   readonly reports: Reports;
   readonly startCounts: StartCounts;
+  readonly live: LiveStore;
   readonly due: DueIndex;
 }
 
