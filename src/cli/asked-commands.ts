@@ -1,18 +1,16 @@
 /** `millrace mark`, `answer` and `delete`: what people decide about nodes and runs by hand. */
 import { Argument, type Command } from 'commander';
-import { z } from 'zod';
 import { MARK_STATES } from '#domain/run.ts';
-import { toNodePath } from '#http/node-path.ts';
-import { type ApiAnswer, createApiClient } from './api-client.ts';
+import type { CallInput, MapItem, RunNode } from '../client/index.ts';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './list-options.ts';
-import { runPath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { readInput, wholeNumberBetween } from './option-values.ts';
-import { serverUrl } from './server-url.ts';
+import type { Style } from './output.ts';
+import { printAnswer } from './printed-answers.ts';
 import { paintState } from './state-style.ts';
 
 interface MarkOptions extends ServerOptions {
@@ -53,11 +51,14 @@ Examples:
     )
     .action(async (runId: string, node: string, state: string, options: MarkOptions) => {
       const { output, note } = options;
-      await ask(context, options, nodePath(runId, node, 'mark'), {
+      const body = {
         state,
         ...(output !== undefined && { output: await readInput(output, context.cwd, '--output') }),
         ...(note !== undefined && { note }),
-      });
+      };
+      const call = ['markNode', { path: { runId, node }, body }] as const;
+      await printAnswer(context, options, call, (marked, { style }) => [workLine(marked, style)]);
+      context.exit(EXIT.ok);
     });
 }
 
@@ -84,11 +85,14 @@ Examples:
           next: '`millrace status RUN` shows what is asked.',
         });
       }
-      await ask(context, options, withQuery(nodePath(runId, node, 'answer'), { item }), {
+      const body = {
         approve: approve === true,
         ...(output !== undefined && { output: await readInput(output, context.cwd, '--output') }),
         ...(comment !== undefined && { comment }),
-      });
+      };
+      const input: CallInput<'answerNode'> = { path: { runId, node }, query: { item }, body };
+      await printAnswer(context, options, ['answerNode', input], (answered, { style }) => [workLine(answered, style)]);
+      context.exit(EXIT.ok);
     });
 }
 
@@ -98,35 +102,16 @@ function addDeleteCommand(program: Command, context: CliContext): void {
     .description('Deletes a run with all that it left: from the answer on it is not there any more.')
     .option('--force', 'stop it first, where it is active')
     .addHelpText('after', '\nExample:\n  millrace delete 4nwee6vv6paa4bafu3kgiuidb3')
-    .action(async (runId: string, { url, json, force }: ServerOptions & { readonly force?: true }) => {
-      const { output, env } = context;
-      const path = withQuery(runPath(runId), { force: force && 'true' });
-      await createApiClient(serverUrl(url, env)).send({ method: 'DELETE', path });
-      if (!json) output.line(`Run ${output.style.bold(runId)} is deleted.`);
+    .action(async (runId: string, options: ServerOptions & { readonly force?: true }) => {
+      const call = ['deleteRun', { path: { runId }, query: { force: options.force } }] as const;
+      await printAnswer(context, options, call, (_nothing, { style }) => [`Run ${style.bold(runId)} is deleted.`]);
       context.exit(EXIT.ok);
     });
 }
 
-function nodePath(runId: string, node: string, command: 'mark' | 'answer'): string {
-  return `${runPath(runId)}/nodes/${toNodePath(node)}/${command}`;
-}
-
-/** A node, or an item of a map, as far as one line shows it. */
-const workShape = z.object({
-  id: z.string().optional(),
-  index: z.int().optional(),
-  state: z.string(),
-  message: z.string(),
-});
-
-async function ask(context: CliContext, { url, json }: ServerOptions, path: string, body: object): Promise<void> {
-  const { output, env } = context;
-  const answer: ApiAnswer = await createApiClient(serverUrl(url, env)).send({ method: 'POST', path, body });
-  if (json) output.line(answer.text);
-  else {
-    const { id, index, state, message } = workShape.parse(answer.value);
-    const name = id === undefined ? `Item ${index}` : `Node ${output.style.bold(oneLine(id))}`;
-    output.line(`${name} is ${paintState(state, output.style)(state)}: ${oneLine(message)}`);
-  }
-  context.exit(EXIT.ok);
+/** A node, or an item of a map, in one line. */
+function workLine(work: RunNode | MapItem, style: Style): string {
+  const { state, message } = work;
+  const name = 'index' in work ? `Item ${work.index}` : `Node ${style.bold(oneLine(work.id))}`;
+  return `${name} is ${paintState(state, style)(state)}: ${oneLine(message)}`;
 }

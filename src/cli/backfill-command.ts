@@ -1,16 +1,14 @@
 import { type Command, Option } from 'commander';
 import { MAX_BACKFILL_RUNS } from '#domain/backfill.ts';
-import { createApiClient } from './api-client.ts';
-import { type BackfillPlanShape, type BackfillShape, backfillPlanShape, backfillShape } from './api-shapes.ts';
+import type { Backfill, BackfillPlan } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './list-options.ts';
-import { pipelinePath } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { wholeNumberBetween } from './option-values.ts';
-import { serverUrl } from './server-url.ts';
+import { printAnswer } from './printed-answers.ts';
 
 interface BackfillOptions extends ServerOptions {
   readonly from: string;
@@ -44,29 +42,26 @@ Examples:
   millrace backfill etl --from 2026-11-01T00:00:00+01:00 --to 2026-11-30T00:00:00+01:00 --max-active-runs 4`,
     )
     .action(async (name: string, options: BackfillOptions) => {
-      const { output, env } = context;
-      const { url, json, from, to, maxActiveRuns, direction, dryRun } = options;
+      const { from, to, maxActiveRuns, direction, dryRun } = options;
       const body = { from, to, maxActiveRuns, direction, ...(dryRun && { dryRun }) };
-      const path = `${pipelinePath(name)}/backfills`;
-      const { text, value } = await createApiClient(serverUrl(url, env)).send({ method: 'POST', path, body });
-      if (json) output.line(text);
-      else if (dryRun) for (const line of planLines(backfillPlanShape.parse(value))) output.line(line);
-      else output.line(backfillLine(backfillShape.parse(value)));
+      await printAnswer(context, options, ['startBackfill', { path: { name }, body }], (answer) =>
+        'instants' in answer ? planLines(answer) : [backfillLine(answer)],
+      );
       context.exit(EXIT.ok);
     });
 }
 
 /** A backfill in one line. */
-export function backfillLine({ id, from, to, direction, maxActiveRuns, total, started }: BackfillShape): string {
-  const range = `${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
+export function backfillLine({ id, from, to, direction, maxActiveRuns, total, started }: Backfill): string {
+  const range = `${from} to ${to}`;
   return `backfill ${id}: ${started} of ${counted(total, 'run')} started, ${range}, ${direction}, ${maxActiveRuns} at once`;
 }
 
 /** The instants of a dry run. */
-export function planLines({ instants }: BackfillPlanShape): string[] {
+export function planLines({ instants }: BackfillPlan): string[] {
   if (instants.length === 0) return ['No instant lies in this range.'];
   return [
     `${counted(instants.length, 'run')} would be started:`,
-    ...instants.map(({ entry, instant }) => `  ${new Date(instant).toISOString()} (${oneLine(entry)})`),
+    ...instants.map(({ entry, instant }) => `  ${instant} (${oneLine(entry)})`),
   ];
 }

@@ -1,15 +1,13 @@
 /** `millrace stop`, `pause` and `resume`: what people ask of a run. */
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
-import { type CommandShape, commandShape } from './api-shapes.ts';
+import type { CommandAnswer } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './list-options.ts';
-import { commandRun } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import type { Style } from './output.ts';
-import { serverUrl } from './server-url.ts';
+import { printAnswer } from './printed-answers.ts';
 import { paintState } from './state-style.ts';
 
 const COMMANDS = {
@@ -39,16 +37,16 @@ export function addControlCommands(program: Command, context: CliContext): void 
 Example:
   millrace ${name} 4nwee6vv6paa4bafu3kgiuidb3`,
       )
-      .action(async (runId: string, { url, json }: ServerOptions) => {
-        const { output, env } = context;
-        const { text, value } = await commandRun(createApiClient(serverUrl(url, env)), runId, name);
-        output.line(json ? text : commandLine(commandShape.parse(value), output.style));
+      .action(async (runId: string, options: ServerOptions) => {
+        await printAnswer(context, options, [`${name}Run`, { path: { runId } }], (answer, { style }) => [
+          commandLine(answer, style),
+        ]);
         context.exit(EXIT.ok);
       });
   }
 }
 
 /** What became of a command to a run, in one line. */
-export function commandLine({ message, run }: CommandShape, style: Style): string {
+export function commandLine({ message, run }: CommandAnswer, style: Style): string {
   return `Run ${style.bold(run.id)} is ${paintState(run.state, style)(run.state)}: ${oneLine(message)}`;
 }

@@ -13,10 +13,10 @@ const ORDER = [
 ];
 
 /** Nodes by state in words: `3 SUCCEEDED, 1 RUNNING`. */
-export function countsText(counts: Readonly<Record<string, number>>): string {
+export function countsText(counts: Readonly<Record<string, number | undefined>>): string {
   const place = (state: string) => (ORDER.indexOf(state) + ORDER.length + 1) % (ORDER.length + 1);
   return Object.entries(counts)
-    .filter(([, count]) => count > 0)
+    .filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
     .sort(([a], [b]) => place(a) - place(b))
     .map(([state, count]) => `${number(count)} ${state}`)
     .join(', ');

@@ -1,18 +1,15 @@
 /** `millrace engines`: shows, registers, drains and removes engines. */
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
+import type { Engine, EngineLine } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
-import { type EngineShape, engineShape } from './engine-shapes.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ListOptions, type ServerOptions, withListOptions, withServerOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
-import { withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { collect, parseLabel, readInput, wholeNumberBetween } from './option-values.ts';
 import type { Style } from './output.ts';
-import { printOne, printPage } from './printed-answers.ts';
-import { serverUrl } from './server-url.ts';
+import { pageLines, printAnswer } from './printed-answers.ts';
 import { slotLines } from './slot-lines.ts';
 import { tableLines } from './table.ts';
 import { ago } from './time-text.ts';
@@ -60,12 +57,8 @@ Examples:
     .action(async (name: string | undefined, options: ListOptions) => {
       const { limit, cursor } = options;
       await (name === undefined
-        ? printPage(
-            { path: withQuery('/v1/engines', { limit, cursor }), shape: engineShape, lines: engineTable },
-            options,
-            context,
-          )
-        : printOne({ path: enginePath(name), shape: engineShape, lines: engineLines }, options, context));
+        ? printAnswer(context, options, ['listEngines', { query: { limit, cursor } }], pageLines(engineTable))
+        : printAnswer(context, options, ['getEngine', { path: { name } }], engineLines));
       context.exit(EXIT.ok);
     });
 }
@@ -104,21 +97,20 @@ Examples:
     });
 }
 
-async function put(name: string, options: PutOptions, { output, env, cwd }: CliContext): Promise<void> {
-  const { url, json, arn, maxConcurrent, heartbeatSeconds, label, paramsSchema } = options;
+async function put(name: string, options: PutOptions, context: CliContext): Promise<void> {
+  const { arn, maxConcurrent, heartbeatSeconds, label, paramsSchema } = options;
   const body = {
     stateMachineArn: arn,
     ...(maxConcurrent !== undefined && { maxConcurrent }),
     ...(heartbeatSeconds !== undefined && { heartbeatSeconds }),
     ...(label && { labels: Object.fromEntries(label.map(splitLabel)) }),
-    ...(paramsSchema !== undefined && { paramsSchema: await readInput(paramsSchema, cwd, '--params-schema') }),
+    ...(paramsSchema !== undefined && { paramsSchema: await readInput(paramsSchema, context.cwd, '--params-schema') }),
   };
-  const { text, value } = await createApiClient(serverUrl(url, env)).send({
-    method: 'PUT',
-    path: enginePath(name),
-    body,
-  });
-  output.line(json ? text : statusLine(engineShape.parse(value), output.style));
+  await printAnswer(context, options, ['putEngine', { path: { name }, body }], inOneLine);
+}
+
+function inOneLine(engine: Engine, { style }: Screen): string[] {
+  return [statusLine(engine, style)];
 }
 
 function splitLabel(label: string): [string, string] {
@@ -131,11 +123,8 @@ function addDrain(engines: Command, context: CliContext): void {
     .summary('let an engine take no new work')
     .description('Lets an engine take no new work until it is put again; what runs on it finishes.')
     .addHelpText('after', '\nExample:\n  millrace engines drain spark')
-    .action(async (name: string, { url, json }: ServerOptions) => {
-      const { output, env } = context;
-      const api = createApiClient(serverUrl(url, env));
-      const { text, value } = await api.send({ method: 'POST', path: `${enginePath(name)}/drain` });
-      output.line(json ? text : statusLine(engineShape.parse(value), output.style));
+    .action(async (name: string, options: ServerOptions) => {
+      await printAnswer(context, options, ['drainEngine', { path: { name } }], inOneLine);
       context.exit(EXIT.ok);
     });
 }
@@ -147,20 +136,16 @@ function addRemove(engines: Command, context: CliContext): void {
       'Takes an engine away; what runs on it finishes, and what waits for it waits for another one of its name.',
     )
     .addHelpText('after', '\nExample:\n  millrace engines remove spark')
-    .action(async (name: string, { url, json }: ServerOptions) => {
-      const { output, env } = context;
-      await createApiClient(serverUrl(url, env)).send({ method: 'DELETE', path: enginePath(name) });
-      if (!json) output.line(`Engine ${output.style.bold(name)} is removed.`);
+    .action(async (name: string, options: ServerOptions) => {
+      await printAnswer(context, options, ['removeEngine', { path: { name } }], (_nothing, { style }) => [
+        `Engine ${style.bold(name)} is removed.`,
+      ]);
       context.exit(EXIT.ok);
     });
 }
 
-function enginePath(name: string): string {
-  return `/v1/engines/${encodeURIComponent(name)}`;
-}
-
 /** The list of engines. */
-export function engineTable(engines: readonly EngineShape[], { style, columns }: Screen): string[] {
+export function engineTable(engines: readonly EngineLine[], { style, columns }: Screen): string[] {
   if (engines.length === 0) return ['No engines.'];
   return tableLines(
     [{ title: 'engine' }, { title: 'status' }, { title: 'running', align: 'right' }, { title: '' }],
@@ -174,22 +159,22 @@ export function engineTable(engines: readonly EngineShape[], { style, columns }:
   );
 }
 
-function runningText({ running, maxConcurrent }: EngineShape): string {
+function runningText({ running, maxConcurrent }: EngineLine): string {
   return maxConcurrent === undefined ? '' : `${running ?? 0} of ${maxConcurrent}`;
 }
 
-function aboutText({ builtIn, labels }: EngineShape): string {
+function aboutText({ builtIn, labels }: EngineLine): string {
   return builtIn ? 'built in' : oneLine(labelsText(labels));
 }
 
-function labelsText(labels: EngineShape['labels']): string {
+function labelsText(labels: EngineLine['labels']): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(' ');
 }
 
 /** One engine in sentences, with who holds its slots. */
-export function engineLines(engine: EngineShape, screen: Screen): string[] {
+export function engineLines(engine: Engine, screen: Screen): string[] {
   const { builtIn, generation, stateMachineArn, labels, heartbeatSeconds, lastHeartbeatAt } = engine;
   const running = runningText(engine);
   return [
@@ -206,7 +191,7 @@ export function engineLines(engine: EngineShape, screen: Screen): string[] {
   ];
 }
 
-function statusLine({ name, status, message }: EngineShape, style: Style): string {
+function statusLine({ name, status, message }: EngineLine, style: Style): string {
   return `Engine ${style.bold(name)} is ${paintStatus(status, style)(status)}: ${oneLine(message)}`;
 }
 

@@ -1,9 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pMap from 'p-map';
-import type { ApiClient } from './api-client.ts';
-import type { HistoryShape, MapShape, RunShape } from './api-shapes.ts';
-import { readAttempts, readHistory, readNode, readRun } from './millrace-api.ts';
-import { isRunEnded } from './state-style.ts';
+import { type HistoryEntry, isRunOver, type MapProgress, type MillraceClient, type Run } from '../client/index.ts';
 
 /** How a run is followed. */
 export interface FollowOptions {
@@ -13,44 +9,32 @@ export interface FollowOptions {
   readonly history: boolean;
   /** Ids of the nodes that are maps: how far they are is looked up while they are under way. */
   readonly maps: ReadonlySet<string>;
-  /** Told at each look of the run, of what has happened since the last one, and of maps under way. */
-  onLook(run: RunShape, entries: readonly HistoryShape[], maps: ReadonlyMap<string, MapShape>): void;
-  /** Ends the following before the run has ended. */
+  /** Told at each look that finds a change, of the run, of what has happened since the last one, and of maps under way. */
+  onLook(run: Run, entries: readonly HistoryEntry[], maps: ReadonlyMap<string, MapProgress>): void;
+  /** Ends the following before the run is over. */
   readonly signal?: AbortSignal;
 }
 
-/** Looks at a run until it has ended; gives it as it came and as it is read. */
-export async function followRun(api: ApiClient, runId: string, options: FollowOptions) {
-  let seenRev = 0;
-  let seenEntries = 0;
+/** Looks at a run until it is over, or until nobody wants to know; gives it with its output, wherever that is. */
+export async function followRun(client: MillraceClient, runId: string, options: FollowOptions): Promise<Run> {
+  const { everyMs, history, maps, onLook, signal } = options;
   const underWay = new Set<string>();
-  for (;;) {
-    const { answer, run } = await readRun(api, runId);
-    let news: HistoryShape[] = [];
-    let maps: ReadonlyMap<string, MapShape> = new Map();
-    if (options.history && run.rev !== seenRev) {
-      const fresh = (await readHistory(api, runId)).slice(seenEntries);
-      seenEntries += fresh.length;
-      news = await withErrors(api, runId, fresh);
-      noteMaps(underWay, options.maps, fresh);
-      maps = await readMaps(api, runId, underWay);
+  let last: Run | undefined;
+  try {
+    for await (const { run, entries } of client.runs.follow(runId, { everyMs, history, ...(signal && { signal }) })) {
+      noteMaps(underWay, maps, entries);
+      onLook(run, await withErrors(client, runId, entries), await readMaps(client, runId, underWay));
+      last = run;
     }
-    seenRev = run.rev;
-    options.onLook(run, news, maps);
-    if (isRunEnded(run.state)) return withOutput(api, answer.value, run);
-    if (options.signal?.aborted) return { value: answer.value, run };
-    await sleep(options.everyMs, undefined, options.signal && { signal: options.signal }).catch(() => {});
+  } catch (error) {
+    if (!signal?.aborted) throw error;
   }
+  const run = last ?? (await client.runs.get(runId));
+  if (!isRunOver(run) || run.outputRef === undefined) return run;
+  return { ...run, output: await client.runs.output(runId) };
 }
 
-/** An output that is too large for the run's own answer is read from where it is. */
-async function withOutput(api: ApiClient, value: unknown, run: RunShape) {
-  if (run.outputRef === undefined) return { value, run };
-  const { value: output } = await api.send({ path: run.outputRef });
-  return { value: { ...(value as object), output }, run: { ...run, output } };
-}
-
-function noteMaps(underWay: Set<string>, maps: ReadonlySet<string>, entries: readonly HistoryShape[]): void {
+function noteMaps(underWay: Set<string>, maps: ReadonlySet<string>, entries: readonly HistoryEntry[]): void {
   for (const { node, state } of entries) {
     if (node === undefined || !maps.has(node)) continue;
     if (state === 'RUNNING') underWay.add(node);
@@ -61,8 +45,13 @@ function noteMaps(underWay: Set<string>, maps: ReadonlySet<string>, entries: rea
 /** Maps under way that are looked up at one look; of more of them it is not said how far they are. */
 const MOST_MAPS = 10;
 
-async function readMaps(api: ApiClient, runId: string, underWay: ReadonlySet<string>): Promise<Map<string, MapShape>> {
-  const nodes = await pMap([...underWay].slice(0, MOST_MAPS), (id) => readNode(api, runId, id), { concurrency: 5 });
+async function readMaps(
+  client: MillraceClient,
+  runId: string,
+  underWay: ReadonlySet<string>,
+): Promise<Map<string, MapProgress>> {
+  const ids = [...underWay].slice(0, MOST_MAPS);
+  const nodes = await pMap(ids, (id) => client.nodes.get(runId, id), { concurrency: 5 });
   return new Map(nodes.flatMap(({ id, map }) => (map ? [[id, map] as const] : [])));
 }
 
@@ -70,9 +59,13 @@ async function readMaps(api: ApiClient, runId: string, underWay: ReadonlySet<str
 const MOST_LOOKUPS = 10;
 
 /** The history names an error only where the scheduler made it; what an execution said is with its attempt. */
-async function withErrors(api: ApiClient, runId: string, entries: readonly HistoryShape[]): Promise<HistoryShape[]> {
+async function withErrors(
+  client: MillraceClient,
+  runId: string,
+  entries: readonly HistoryEntry[],
+): Promise<HistoryEntry[]> {
   let lookups = 0;
-  const told: HistoryShape[] = [];
+  const told: HistoryEntry[] = [];
   for (const entry of entries) {
     const { node, attempt, state } = entry;
     const isFailure = state === 'RETRY_WAIT' || state === 'FAILED' || state === 'TIMED_OUT';
@@ -80,7 +73,8 @@ async function withErrors(api: ApiClient, runId: string, entries: readonly Histo
       told.push(entry);
       continue;
     }
-    const error = (await readAttempts(api, runId, node)).find((one) => one.attempt === attempt)?.error;
+    const attempts = await client.nodes.attempts(runId, node, { limit: 1000 }).all();
+    const error = attempts.find((one) => one.attempt === attempt)?.error;
     told.push({ ...entry, ...(error && { error }) });
   }
   return told;

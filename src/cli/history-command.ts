@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import { type HistoryShape, historyShape } from './api-shapes.ts';
+import type { HistoryEntry } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ListOptions, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { itemsText } from './map-text.ts';
-import { runPath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
-import { printPage } from './printed-answers.ts';
+import { pageLines, printAnswer } from './printed-answers.ts';
 import { stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
-import { localTime } from './time-text.ts';
+import { localTime, toMs } from './time-text.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -27,19 +26,15 @@ Example:
   millrace history 4nwee6vv6paa4bafu3kgiuidb3 --limit 1000`,
     )
     .action(async (runId: string, options: ListOptions) => {
-      await history(runId, options, context);
+      const { limit, cursor } = options;
+      const call = ['getHistory', { path: { runId }, query: { limit, cursor } }] as const;
+      await printAnswer(context, options, call, pageLines(historyLines));
       context.exit(EXIT.ok);
     });
 }
 
-function history(runId: string, options: ListOptions, context: CliContext): Promise<void> {
-  const { limit, cursor } = options;
-  const path = withQuery(`${runPath(runId)}/history`, { limit, cursor });
-  return printPage({ path, shape: historyShape, lines: historyLines }, options, context);
-}
-
 /** The history as a table; times count from its first entry. */
-export function historyLines(entries: readonly HistoryShape[], { style, columns }: Screen): string[] {
+export function historyLines(entries: readonly HistoryEntry[], { style, columns }: Screen): string[] {
   const [first] = entries;
   if (first === undefined) return ['Nothing has happened yet.'];
   return [
@@ -55,7 +50,7 @@ export function historyLines(entries: readonly HistoryShape[], { style, columns 
         { title: '' },
       ],
       entries.map(({ at, rev, node, state, reason, attempt, items, branch, error, by, note, reusedFrom }) => [
-        `${((at - first.at) / 1000).toFixed(3)} s`,
+        `${((toMs(at) - toMs(first.at)) / 1000).toFixed(3)} s`,
         String(rev),
         node === undefined ? { text: '(the run)', paint: style.dim } : oneLine(node),
         stateCell(state, style),

@@ -1,4 +1,4 @@
-import type { RunShape } from './api-shapes.ts';
+import type { Run } from '../client/index.ts';
 import { countsText, number } from './counts-text.ts';
 import { nodeNote } from './node-note.ts';
 import { oneLine } from './one-line.ts';
@@ -6,7 +6,7 @@ import type { Style } from './output.ts';
 import type { NodePicture, RunPicture } from './run-picture.ts';
 import { isBad, isIdle, isNodeEnded, paintState } from './state-style.ts';
 import { tableLines } from './table.ts';
-import { duration } from './time-text.ts';
+import { duration, toMs } from './time-text.ts';
 
 /** The screen that a view has to fit on. */
 export interface Screen {
@@ -28,7 +28,7 @@ const MARKS: ReadonlyMap<string, string> = new Map([
 const OTHER_LINES = 4;
 
 /** A run as it stands, on one screen: its nodes in the order of the definition, or the most telling ones of many. */
-export function liveView(run: RunShape, picture: RunPicture, screen: Screen): string {
+export function liveView(run: Run, picture: RunPicture, screen: Screen): string {
   const { style, columns, rows, now } = screen;
   const wait = waitLines(run, screen);
   const room = Math.max(1, rows - OTHER_LINES - wait.length);
@@ -48,18 +48,18 @@ export function liveView(run: RunShape, picture: RunPicture, screen: Screen): st
 }
 
 /** What a run waits for that waits as a whole, in one line. */
-export function waitLines({ reason, message }: RunShape, { style, columns }: Screen): string[] {
+export function waitLines({ reason, message }: Run, { style, columns }: Screen): string[] {
   return isIdle(reason) ? [style.yellow(`  ${oneLine(message, Math.max(20, columns - 3))}`)] : [];
 }
 
 /** One line with a bar, the counts and the time since the start. */
-export function progressLine(run: RunShape, { style, columns, now }: Screen): string {
+export function progressLine(run: Run, { style, columns, now }: Screen): string {
   const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const done = Object.entries(run.counts).reduce((sum, [state, count]) => sum + (isNodeEnded(state) ? count : 0), 0);
   const width = Math.min(24, Math.max(8, Math.floor(columns / 5)));
   const filled = total === 0 ? 0 : Math.floor((done / total) * width);
   const bar = `${style.green('━'.repeat(filled))}${style.dim('━'.repeat(width - filled))}`;
-  const time = duration(now - (run.startedAt ?? run.createdAt));
+  const time = duration(now - toMs(run.startedAt ?? run.createdAt));
   return `  ${bar} ${number(done)}/${number(total)}  ${countsText(run.counts)}  ${style.dim(time)}`;
 }
 

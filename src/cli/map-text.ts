@@ -1,4 +1,4 @@
-import type { MapShape } from './api-shapes.ts';
+import type { MapProgress } from '../client/index.ts';
 import { counted, number } from './counts-text.ts';
 
 /** States of items that have not come to an end of their own: not yet, or never. */
@@ -8,7 +8,7 @@ const FAILED = ['FAILED', 'TIMED_OUT'];
 const NAMED_RANGES = 5;
 
 /** How far a map is, in a few words: `38/100 items, 2 failed`. */
-export function mapText({ total, counts }: MapShape): string {
+export function mapText({ total, counts }: MapProgress): string {
   const over = total - sumOf(counts, NOT_OVER);
   const failed = sumOf(counts, FAILED);
   const queued = sumOf(counts, ['QUEUED']);
@@ -21,7 +21,7 @@ export function mapText({ total, counts }: MapShape): string {
   ].join(', ');
 }
 
-function sumOf(counts: MapShape['counts'], states: readonly string[]): number {
+function sumOf(counts: Readonly<Record<string, number | undefined>>, states: readonly string[]): number {
   return states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
 }
 

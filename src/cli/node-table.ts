@@ -1,11 +1,11 @@
-import type { NodeShape } from './api-shapes.ts';
+import type { RunNode } from '../client/index.ts';
 import { number } from './counts-text.ts';
 import type { Screen } from './live-view.ts';
 import { mapText } from './map-text.ts';
 import { oneLine } from './one-line.ts';
 import { isBad, isIdle, isNodeEnded, stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
-import { duration } from './time-text.ts';
+import { duration, toMs } from './time-text.ts';
 
 /** As many nodes as people read; of a wider run only the most telling ones are shown. */
 const MOST_ROWS = 40;
@@ -14,7 +14,7 @@ const TELLING_ROWS = 10;
 
 /** The nodes of a run as a table: all of a small one; of a wide one those that are bad, under way, and took longest. */
 export function nodeTable(
-  nodes: readonly NodeShape[],
+  nodes: readonly RunNode[],
   screen: Screen,
   hops: ReadonlyMap<string, number> = new Map(),
 ): string[] {
@@ -46,18 +46,18 @@ export function nodeTable(
   return left === 0 ? lines : [...lines, style.dim(`  and ${number(left)} more; --json has them all`)];
 }
 
-function tookText(node: NodeShape, now: number): string {
+function tookText(node: RunNode, now: number): string {
   const took = tookMs(node, now);
   return took === undefined ? '' : duration(took);
 }
 
-function tookMs({ startedAt, endedAt, state }: NodeShape, now: number): number | undefined {
+function tookMs({ startedAt, endedAt, state }: RunNode, now: number): number | undefined {
   if (startedAt === undefined) return undefined;
-  if (endedAt !== undefined) return endedAt - startedAt;
-  return isNodeEnded(state) ? undefined : now - startedAt;
+  if (endedAt !== undefined) return toMs(endedAt) - toMs(startedAt);
+  return isNodeEnded(state) ? undefined : now - toMs(startedAt);
 }
 
-function noteOf({ state, reason, message, error, map }: NodeShape): string {
+function noteOf({ state, reason, message, error, map }: RunNode): string {
   const progress = map && mapText(map);
   // The message of a map that is held up counts its items, and says what holds them up.
   if (state === 'RUNNING' && map && isIdle(reason)) return oneLine(message);
@@ -66,9 +66,9 @@ function noteOf({ state, reason, message, error, map }: NodeShape): string {
   return progress === undefined ? text : `${progress}: ${text}`;
 }
 
-function telling(nodes: readonly NodeShape[], now: number): readonly NodeShape[] {
-  const isFailure = ({ state }: NodeShape) => isBad(state) && state !== 'UPSTREAM_FAILED';
-  const isOpen = ({ state }: NodeShape) => !isNodeEnded(state) && state !== 'PENDING';
+function telling(nodes: readonly RunNode[], now: number): readonly RunNode[] {
+  const isFailure = ({ state }: RunNode) => isBad(state) && state !== 'UPSTREAM_FAILED';
+  const isOpen = ({ state }: RunNode) => !isNodeEnded(state) && state !== 'PENDING';
   const slowest = nodes.toSorted((a, b) => (tookMs(b, now) ?? -1) - (tookMs(a, now) ?? -1));
   const chosen = new Set(
     [nodes.filter(isFailure), nodes.filter(isOpen), slowest].flatMap((some) => some.slice(0, TELLING_ROWS)),

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { createApiClient } from './api-client.ts';
-import { type PipelineLineShape, type PipelineShape, pipelineLineShape, pipelineShape } from './api-shapes.ts';
+import type { Pipeline, PipelineLine } from '../client/index.ts';
 import { backfillLine } from './backfill-command.ts';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
@@ -9,11 +8,8 @@ import { counted } from './counts-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ListOptions, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
-import { pipelinePath, withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
-import { printPage } from './printed-answers.ts';
-import { screenOf } from './run-progress.ts';
-import { serverUrl } from './server-url.ts';
+import { pageLines, printAnswer } from './printed-answers.ts';
 import { tableLines } from './table.ts';
 import { ago, localTime } from './time-text.ts';
 
@@ -64,32 +60,27 @@ function orderOf({ pause, resume }: PipelinesOptions): 'pause' | 'resume' | unde
   return resume ? 'resume' : undefined;
 }
 
-async function remove(name: string, { url, json, force }: PipelinesOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
-  const path = withQuery(pipelinePath(name), { force: force && 'true' });
-  await createApiClient(serverUrl(url, env)).send({ method: 'DELETE', path });
-  if (!json) output.line(`Pipeline ${output.style.bold(oneLine(name))} is deleted.`);
+function remove(name: string, options: PipelinesOptions, context: CliContext): Promise<void> {
+  const call = ['deletePipeline', { path: { name }, query: { force: options.force } }] as const;
+  return printAnswer(context, options, call, (_nothing, { style }) => [
+    `Pipeline ${style.bold(oneLine(name))} is deleted.`,
+  ]);
 }
 
 function list(options: ListOptions, context: CliContext): Promise<void> {
   const { limit, cursor } = options;
-  const path = withQuery('/v1/pipelines', { limit, cursor });
-  return printPage({ path, shape: pipelineLineShape, lines: pipelineTable }, options, context);
+  return printAnswer(context, options, ['listPipelines', { query: { limit, cursor } }], pageLines(pipelineTable));
 }
 
 /** Shows a pipeline, after what was ordered of it. */
-async function show(name: string, options: PipelinesOptions, context: CliContext): Promise<void> {
-  const { output, env } = context;
+function show(name: string, options: PipelinesOptions, context: CliContext): Promise<void> {
   const order = orderOf(options);
-  const api = createApiClient(serverUrl(options.url, env));
-  const path = order === undefined ? pipelinePath(name) : `${pipelinePath(name)}/${order}`;
-  const { text, value } = await api.send({ path, ...(order !== undefined && { method: 'POST' as const }) });
-  if (options.json) return output.line(text);
-  for (const line of pipelineLines(pipelineShape.parse(value), screenOf(context))) output.line(line);
+  const id = order === undefined ? 'getPipeline' : (`${order}Pipeline` as const);
+  return printAnswer(context, options, [id, { path: { name } }], pipelineLines);
 }
 
 /** The list of pipelines. */
-export function pipelineTable(pipelines: readonly PipelineLineShape[], { style, columns, now }: Screen): string[] {
+export function pipelineTable(pipelines: readonly PipelineLine[], { style, columns, now }: Screen): string[] {
   if (pipelines.length === 0) return ['No pipelines. `millrace run FILE --url …` puts one and runs it.'];
   return tableLines(
     [{ title: 'pipeline' }, { title: 'revision' }, { title: 'changed' }, { title: 'made' }, { title: '' }],
@@ -109,9 +100,9 @@ export function pipelineTable(pipelines: readonly PipelineLineShape[], { style, 
 }
 
 /** One pipeline in sentences. */
-export function pipelineLines(pipeline: PipelineShape, { style, now }: Screen): string[] {
+export function pipelineLines(pipeline: Pipeline, { style, now }: Screen): string[] {
   const { name, revision, updatedAt, paused, pausedBy, definition, conditions } = pipeline;
-  const edges = definition.nodes.reduce((sum, { dependsOn }) => sum + dependsOn.length, 0);
+  const edges = definition.nodes.reduce((sum, { dependsOn = [] }) => sum + dependsOn.length, 0);
   const engines = [...new Set(definition.nodes.map(({ engine = 'lambda' }) => engine))].sort();
   return [
     `${style.bold(name)}  revision ${revision}${paused ? style.yellow(`  paused${pausedBy === undefined ? '' : ` by ${oneLine(pausedBy)}`}`) : ''}`,
@@ -122,10 +113,10 @@ export function pipelineLines(pipeline: PipelineShape, { style, now }: Screen): 
       const paint = status === 'True' ? style.green : style.yellow;
       return `  ${paint(`${type}=${status}`)} (${reason}): ${oneLine(message)}`;
     }),
-    ...pipeline.nextInstants.map(({ entry, instant }) => `  next ${localTime(instant)} (${oneLine(entry)})`),
-    ...pipeline.rejectedStarts.map(({ entry, instant, message }) => {
+    ...(pipeline.nextInstants ?? []).map(({ entry, instant }) => `  next ${localTime(instant)} (${oneLine(entry)})`),
+    ...(pipeline.rejectedStarts ?? []).map(({ entry, instant, message }) => {
       return style.yellow(`  refused ${localTime(instant)} (${oneLine(entry)}): ${oneLine(message)}`);
     }),
-    ...pipeline.backfills.map((backfill) => `  ${backfillLine(backfill)}`),
+    ...(pipeline.backfills ?? []).map((backfill) => `  ${backfillLine(backfill)}`),
   ];
 }

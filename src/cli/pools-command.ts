@@ -1,18 +1,15 @@
 /** `millrace pools`: shows pools, and gives them their number of slots. */
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
+import type { Pool, PoolLine } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
-import { type PoolShape, poolShape } from './engine-shapes.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ListOptions, type ServerOptions, withListOptions, withServerOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
-import { withQuery } from './millrace-api.ts';
 import { wholeNumberBetween } from './option-values.ts';
 import type { Style } from './output.ts';
-import { printOne, printPage } from './printed-answers.ts';
-import { serverUrl } from './server-url.ts';
+import { pageLines, printAnswer } from './printed-answers.ts';
 import { slotLines } from './slot-lines.ts';
 import { tableLines } from './table.ts';
 
@@ -53,12 +50,8 @@ Examples:
     .action(async (name: string | undefined, options: ListOptions) => {
       const { limit, cursor } = options;
       await (name === undefined
-        ? printPage(
-            { path: withQuery('/v1/pools', { limit, cursor }), shape: poolShape, lines: poolTable },
-            options,
-            context,
-          )
-        : printOne({ path: poolPath(name), shape: poolShape, lines: poolLines }, options, context));
+        ? printAnswer(context, options, ['listPools', { query: { limit, cursor } }], pageLines(poolTable))
+        : printAnswer(context, options, ['getPool', { path: { name } }], poolLines));
       context.exit(EXIT.ok);
     });
 }
@@ -69,21 +62,17 @@ function addPut(pools: Command, context: CliContext): void {
     .description('Makes a pool, or changes its number of slots. Fewer slots stop nobody; with 0 nothing begins.')
     .requiredOption('--slots <n>', 'attempts that run with it at once, 0 to 1000', wholeNumberBetween(0, 1000))
     .addHelpText('after', '\nExample:\n  millrace pools put warehouse --slots 5')
-    .action(async (name: string, { url, json, slots }: PutOptions) => {
-      const { output, env } = context;
-      const api = createApiClient(serverUrl(url, env));
-      const { text, value } = await api.send({ method: 'PUT', path: poolPath(name), body: { slots } });
-      output.line(json ? text : headLine(poolShape.parse(value), output.style));
+    .action(async (name: string, options: PutOptions) => {
+      const body = { slots: options.slots };
+      await printAnswer(context, options, ['putPool', { path: { name }, body }], (pool, { style }) => [
+        headLine(pool, style),
+      ]);
       context.exit(EXIT.ok);
     });
 }
 
-function poolPath(name: string): string {
-  return `/v1/pools/${encodeURIComponent(name)}`;
-}
-
 /** The list of pools. */
-export function poolTable(pools: readonly PoolShape[], { style, columns }: Screen): string[] {
+export function poolTable(pools: readonly PoolLine[], { style, columns }: Screen): string[] {
   if (pools.length === 0) return ['No pools. `millrace pools put NAME --slots N` makes one.'];
   return tableLines(
     [{ title: 'pool' }, { title: 'held', align: 'right' }, { title: 'slots', align: 'right' }],
@@ -93,10 +82,10 @@ export function poolTable(pools: readonly PoolShape[], { style, columns }: Scree
 }
 
 /** One pool, with who holds its slots. */
-export function poolLines(pool: PoolShape, screen: Screen): string[] {
+export function poolLines(pool: Pool, screen: Screen): string[] {
   return [headLine(pool, screen.style), ...slotLines(pool, screen)];
 }
 
-function headLine({ name, slots, held }: PoolShape, style: Style): string {
+function headLine({ name, slots, held }: PoolLine, style: Style): string {
   return `Pool ${style.bold(name)} has ${counted(slots, 'slot')}; ${held} held.`;
 }

@@ -1,47 +1,31 @@
-/** What commands that show something print: the API's answer as people read it, or its JSON unchanged. */
-import type * as z from 'zod';
-import { createApiClient } from './api-client.ts';
-import { pageShape } from './api-shapes.ts';
+/** What commands print of an answer of the API: what people read of it, or its JSON unchanged. */
+import type { AnswerOf, CallInput, OperationId, Page } from '../client/index.ts';
+import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';
 import { moreLine, type ServerOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
 import { screenOf } from './run-progress.ts';
-import { serverUrl } from './server-url.ts';
-
-/** Where something is read, what it has to look like, and how people read it. */
-interface Shown<Shape extends z.ZodType, Value> {
-  readonly path: string;
-  readonly shape: Shape;
-  readonly lines: (value: Value, screen: Screen) => readonly string[];
-}
 
 /**
- * Prints a page of a list, and how to go on where there is more.
- * @throws CliError
+ * Makes a call and prints its answer.
+ * @param lines how people read it
+ * @throws MillraceError, CliError
  */
-export async function printPage<Item extends z.ZodType>(
-  { path, shape, lines }: Shown<Item, readonly z.output<Item>[]>,
-  { url, json }: ServerOptions,
+export async function printAnswer<Id extends OperationId>(
   context: CliContext,
+  options: ServerOptions,
+  [id, input]: readonly [id: Id, input: CallInput<Id>],
+  lines: (value: AnswerOf<Id>, screen: Screen) => readonly string[],
 ): Promise<void> {
   const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  if (json) return output.line((await api.send({ path })).text);
-  const { items, nextCursor } = await api.read(pageShape(shape), { path });
-  for (const line of [...lines(items, screenOf(context)), ...moreLine(nextCursor)]) output.line(line);
+  const { text, value } = await connect(options, env).call(id, input);
+  if (!options.json) for (const line of lines(value, screenOf(context))) output.line(line);
+  else if (text !== '') output.line(text);
 }
 
-/**
- * Prints one thing.
- * @throws CliError
- */
-export async function printOne<Shape extends z.ZodType>(
-  { path, shape, lines }: Shown<Shape, z.output<Shape>>,
-  { url, json }: ServerOptions,
-  context: CliContext,
-): Promise<void> {
-  const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  if (json) return output.line((await api.send({ path })).text);
-  for (const line of lines(await api.read(shape, { path }), screenOf(context))) output.line(line);
+/** How people read a page of a list, with how to go on where there is more. */
+export function pageLines<Item>(
+  lines: (items: readonly Item[], screen: Screen) => readonly string[],
+): (page: Page<Item>, screen: Screen) => readonly string[] {
+  return ({ items, nextCursor }, screen) => [...lines(items, screen), ...moreLine(nextCursor)];
 }

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { addAskedCommands } from './asked-commands.ts';
 import { addBackfillCommand } from './backfill-command.ts';
-import { describeError } from './cli-error.ts';
 import { commanderOutput, usageError } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { addControlCommands } from './control-commands.ts';
+import { describeError } from './describe-error.ts';
 import { addDevCommand } from './dev-command.ts';
 import { addEnginesCommand } from './engines-command.ts';
 import { EXIT } from './exit-codes.ts';

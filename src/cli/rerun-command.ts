@@ -1,16 +1,13 @@
 /** `millrace rerun`: starts a run again. */
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './list-options.ts';
-import { rerunRun } from './millrace-api.ts';
 import { collectMark, type MarkOption, parseFrom } from './node-options.ts';
 import { readInput } from './option-values.ts';
+import { printAnswer } from './printed-answers.ts';
 import { startedText } from './run-summary.ts';
-import { serverUrl } from './server-url.ts';
 
 interface RerunOptions extends ServerOptions {
   readonly from: ReturnType<typeof parseFrom>;
@@ -40,10 +37,8 @@ Examples:
   millrace rerun 4nwee6vv6paa4bafu3kgiuidb3 --mark 'extract=SUCCEEDED:{"rows": 3}'`,
     )
     .action(async (runId: string, options: RerunOptions) => {
-      const { output, env } = context;
-      const api = createApiClient(serverUrl(options.url, env));
-      const { answer, run } = await rerunRun(api, runId, await toBody(options, context.cwd), randomUUID());
-      output.line(options.json ? answer.text : startedText(run, output.style));
+      const call = ['rerun', { path: { runId }, body: await toBody(options, context.cwd) }] as const;
+      await printAnswer(context, options, call, (run, { style }) => [startedText(run, style)]);
       context.exit(EXIT.ok);
     });
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -13,7 +12,6 @@ import { parseNodeIds } from './node-options.ts';
 import { DEFAULT_TICK, parseSeed, parseTick, readInput } from './option-values.ts';
 import { runEmbedded } from './run-embedded.ts';
 import { runOnServer } from './run-on-server.ts';
-import { serverUrl } from './server-url.ts';
 
 /** The options of `millrace run`. */
 export interface RunOptions {
@@ -84,10 +82,9 @@ async function run(target: string, options: RunOptions, context: CliContext): Pr
   const input = options.input === undefined ? undefined : await readInput(options.input, context.cwd);
   const { only, reuse } = options;
   const name = definition?.name ?? target;
-  const job = { definition, name, input, only, reuse, key: randomUUID(), json: options.json === true };
+  const job = { definition, name, input, only, reuse, json: options.json === true };
   if (isRemote) {
-    const url = serverUrl(options.url, context.env);
-    return runOnServer({ ...job, url, wait: options.wait === true }, context);
+    return runOnServer({ ...job, url: options.url, wait: options.wait === true }, context);
   }
   const functionsDir = functionsFolder(target, options.functions, context.cwd);
   return runEmbedded({ ...job, definition: definition as PipelineDefinition, functionsDir, options }, context);

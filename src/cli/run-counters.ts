@@ -1,8 +1,9 @@
 import { costOf, PRICES } from '#local/aws-prices.ts';
 import type { ChaosCounters } from '#local/chaos.ts';
 import type { WireCounts } from '#local/wire-log.ts';
-import type { NodeShape, RunShape } from './api-shapes.ts';
+import type { Run, RunNode } from '../client/index.ts';
 import { hopFigures, hopsOf } from './hops.ts';
+import { toMs } from './time-text.ts';
 
 /** What chaos did, for JSON. */
 export interface ChaosFigures {
@@ -33,14 +34,14 @@ export type Upstreams = ReadonlyMap<string, readonly string[]>;
 
 /** Gathers the counters of a run that has ended. */
 export function countersOf(
-  run: RunShape,
-  nodes: readonly NodeShape[],
+  run: Run,
+  nodes: readonly RunNode[],
   upstreams: Upstreams,
   counted: { readonly wire: WireCounts; readonly ownRequests: number; readonly chaos: ChaosCounters | undefined },
 ): RunCounters {
   const hops = hopFigures(hopsOf(nodes, upstreams));
   return {
-    durationMs: (run.endedAt ?? run.since) - run.createdAt,
+    durationMs: toMs(run.endedAt ?? run.since) - toMs(run.createdAt),
     ...(hops && { hops }),
     ...counted.wire,
     dollars: costOf(counted.wire).dollars,

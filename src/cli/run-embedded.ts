@@ -1,20 +1,20 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import type { PipelineDefinition } from '#authoring/index.ts';
 import type { Json } from '#domain/json.ts';
 import type { Host } from '#local/host.ts';
-import { type ApiClient, createApiClient } from './api-client.ts';
-import { CliError, describeError } from './cli-error.ts';
+import { createClient, type MillraceClient, type Run, type RunNode } from '../client/index.ts';
+import { CliError } from './cli-error.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';
+import { describeError } from './describe-error.ts';
 import { type HostSettings, openHost } from './embedded-host.ts';
 import { EXIT } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { type Interrupts, listenForInterrupts } from './interrupts.ts';
-import { commandRun, putPipeline, readNodes, startRun } from './millrace-api.ts';
 import { DEFAULT_TICK } from './option-values.ts';
 import { countersOf } from './run-counters.ts';
+import { startOf } from './run-on-server.ts';
 import { blankPicture, mapsOf } from './run-picture.ts';
 import { createProgress, screenOf } from './run-progress.ts';
 import { summaryLines } from './run-summary.ts';
@@ -25,8 +25,6 @@ export interface EmbeddedRun {
   readonly input: Json | undefined;
   readonly only: readonly string[] | undefined;
   readonly reuse: string | undefined;
-  /** The idempotency key of its start. */
-  readonly key: string;
   readonly json: boolean;
   readonly functionsDir: string | undefined;
   readonly options: Pick<HostSettings, 'chaos' | 'seed'> & { readonly data?: string; readonly tick?: number };
@@ -34,8 +32,8 @@ export interface EmbeddedRun {
 
 /** Time between two looks at the run, in milliseconds: short enough for eyes, or sparing where nobody watches. */
 const LOOK_EVERY_MS = { watched: 150, unwatched: 250 };
-/** How often a request is sent again where `--chaos` kills the function that was to answer it. */
-const TRIES = 100;
+/** How a request is sent again where `--chaos` kills the function that was to answer it. */
+const RETRIES = { limit: 100, longestDelayMs: 1000 };
 /** What a run leaves to be published or cleared away when it has ended is counted with it, if it comes within this time. */
 const SETTLE_MS = 500;
 
@@ -85,47 +83,64 @@ function interrupted(): CliError {
 
 async function runOn(host: Host, job: EmbeddedRun, context: CliContext, interrupts: Interrupts): Promise<number> {
   const { definition, json } = job;
+  const { name, nodes: definedNodes } = definition;
   const { output } = context;
-  const api = createApiClient(host.url, TRIES);
-  const { revision } = await putPipeline(api, definition);
+  const { client, requests } = countingClient(host.url);
+  const { revision } = await client.pipelines.put(name, definition);
   if (interrupts.happened) throw interrupted();
-  const before = { wire: host.wireLog.snapshot(), requests: api.requests };
-  const started = await startRun(api, definition.name, job, job.key);
-  const { id, createdAt } = started.run;
-  interrupts.signal.addEventListener('abort', () => void stopPolitely(api, id, context));
-  const progress = json ? undefined : createProgress(blankPicture(definition.nodes, createdAt), context);
-  if (!json)
-    output.line(
-      `${output.style.bold(definition.name)}: run ${id}, revision ${revision}, ${counted(definition.nodes.length, 'node')}`,
-    );
-  const { value, run } = await followRun(api, id, {
+  const before = { wire: host.wireLog.snapshot(), requests: requests() };
+  const { id, createdAt } = await client.runs.start(name, startOf(job));
+  interrupts.signal.addEventListener('abort', () => void stopPolitely(client, id, context));
+  const progress = json ? undefined : createProgress(blankPicture(definedNodes, createdAt), context);
+  if (!json) {
+    output.line(`${output.style.bold(name)}: run ${id}, revision ${revision}, ${counted(definedNodes.length, 'node')}`);
+  }
+  const run = await followRun(client, id, {
     everyMs: json ? LOOK_EVERY_MS.unwatched : LOOK_EVERY_MS.watched,
     history: progress?.history ?? false,
-    maps: mapsOf(definition.nodes),
+    maps: mapsOf(definedNodes),
     onLook: (...seen) => progress?.look(...seen),
-  });
-  progress?.end();
+  }).finally(() => progress?.end());
   await settled(host);
-  const wire = host.wireLog.since(before.wire);
-  const ownRequests = api.requests - before.requests;
-  const { values, nodes } = await readNodes(api, id);
-  const upstreams = new Map(definition.nodes.map((node) => [node.id, node.dependsOn ?? []]));
-  const counters = countersOf(run, nodes, upstreams, { wire, ownRequests, chaos: host.chaos });
-  if (json) {
-    output.line(
-      JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(value), nodes: values, counters }, null, 2),
-    );
-  } else {
-    for (const line of summaryLines(run, nodes, upstreams, { screen: screenOf(context), counters })) output.line(line);
-  }
+  const figures = { wire: host.wireLog.since(before.wire), ownRequests: requests() - before.requests };
+  const nodes = await client.nodes.list(id, { limit: 1000 }).all();
+  tell(run, nodes, job, { ...figures, chaos: host.chaos }, context);
   return run.state === 'SUCCEEDED' ? EXIT.ok : EXIT.failed;
 }
 
-async function stopPolitely(api: ApiClient, runId: string, { output }: CliContext): Promise<void> {
+/** Says what became of the run. */
+function tell(
+  run: Run,
+  nodes: readonly RunNode[],
+  { definition, json }: EmbeddedRun,
+  counts: Parameters<typeof countersOf>[3],
+  context: CliContext,
+): void {
+  const upstreams = new Map(definition.nodes.map((node) => [node.id, node.dependsOn ?? []]));
+  const counters = countersOf(run, nodes, upstreams, counts);
+  const lines = json
+    ? [JSON.stringify({ ...run, nodes, counters }, null, 2)]
+    : summaryLines(run, nodes, upstreams, { screen: screenOf(context), counters });
+  for (const line of lines) context.output.line(line);
+}
+
+/** A client of the host, and how many requests it has sent. */
+function countingClient(url: string) {
+  let sent = 0;
+  const client = createClient({
+    url,
+    retries: RETRIES,
+    fetch(input, init) {
+      sent += 1;
+      return fetch(input, init);
+    },
+  });
+  return { client, requests: () => sent };
+}
+
+async function stopPolitely(client: MillraceClient, runId: string, { output }: CliContext): Promise<void> {
   output.error('Stopping the run; press Ctrl-C again to leave at once.');
-  await commandRun(api, runId, 'stop').catch((error: unknown) =>
-    output.error(`millrace: ${describeError(error).text}`),
-  );
+  await client.runs.stop(runId).catch((error: unknown) => output.error(`millrace: ${describeError(error).text}`));
 }
 
 async function settled(host: Host): Promise<void> {

@@ -1,18 +1,23 @@
-import { z } from 'zod';
 import type { PipelineDefinition } from '#authoring/index.ts';
 import type { Json } from '#domain/json.ts';
-import { type ApiClient, createApiClient } from './api-client.ts';
-import type { PipelineShape, RunShape } from './api-shapes.ts';
+import {
+  isProblem,
+  isRunOver,
+  type MillraceClient,
+  type Pipeline,
+  type Run,
+  type StartRequest,
+} from '../client/index.ts';
 import { CliError } from './cli-error.ts';
+import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { listenForInterrupts } from './interrupts.ts';
-import { putPipeline, readNodes, readPipeline, startRun } from './millrace-api.ts';
 import { blankPicture, mapsOf } from './run-picture.ts';
 import { createProgress, screenOf } from './run-progress.ts';
 import { startedText, summaryLines } from './run-summary.ts';
-import { isRunEnded } from './state-style.ts';
+import { toCliError } from './server-error.ts';
 
 /** A run on a server that lives longer than the command. */
 export interface ServerRun {
@@ -22,10 +27,8 @@ export interface ServerRun {
   readonly input: Json | undefined;
   readonly only: readonly string[] | undefined;
   readonly reuse: string | undefined;
-  /** The idempotency key of its start. */
-  readonly key: string;
   readonly json: boolean;
-  readonly url: string;
+  readonly url: string | undefined;
   /** Whether to wait for its end. */
   readonly wait: boolean;
 }
@@ -35,29 +38,34 @@ const LOOK_EVERY_MS = 1000;
 
 /** Starts a run on a server, and waits for its end if asked to. */
 export async function runOnServer(job: ServerRun, context: CliContext): Promise<number> {
-  const { definition, name, json, wait } = job;
-  const { output } = context;
-  const api = createApiClient(job.url);
+  const { definition, name, json, wait, url } = job;
+  const { output, env } = context;
+  const client = connect(url === undefined ? {} : { url }, env);
   try {
-    const pipeline = definition === undefined ? await readPipeline(api, name) : await putPipeline(api, definition);
-    const { answer, run } = await startRun(api, name, job, job.key);
-    if (wait) return await follow(api, pipeline, run, job, context);
-    output.line(json ? answer.text : startedText(run, output.style));
+    const pipeline = await (definition === undefined
+      ? client.pipelines.get(name)
+      : client.pipelines.put(name, definition));
+    const { text, value: run } = await client.call('startRun', { path: { name }, body: startOf(job) });
+    if (wait) return await follow(client, pipeline, run, job, context);
+    output.line(json ? text : startedText(run, output.style));
     return EXIT.ok;
   } catch (error) {
     // Which pipeline to run is said on the command line, so a wrong name is wrong usage here.
-    if (!(error instanceof CliError) || error.code !== 'PIPELINE_NOT_FOUND') throw error;
-    throw new CliError(error.code, error.message, {
-      ...(error.next !== undefined && { next: error.next }),
-      cause: error,
-    });
+    if (!isProblem(error, 'PIPELINE_NOT_FOUND')) throw error;
+    const { code, message, next } = toCliError(error);
+    throw new CliError(code, message, { ...(next !== undefined && { next }), cause: error });
   }
 }
 
+/** What a start says. */
+export function startOf({ input, only, reuse }: Pick<ServerRun, 'input' | 'only' | 'reuse'>): StartRequest {
+  return { input, only, ...(reuse !== undefined && { reuse: { runId: reuse } }) };
+}
+
 async function follow(
-  api: ApiClient,
-  pipeline: PipelineShape,
-  started: RunShape,
+  client: MillraceClient,
+  pipeline: Pipeline,
+  started: Run,
   { json }: ServerRun,
   context: CliContext,
 ): Promise<number> {
@@ -65,25 +73,24 @@ async function follow(
   const definedNodes = pipeline.definition.nodes;
   const interrupts = listenForInterrupts();
   const progress = json ? undefined : createProgress(blankPicture(definedNodes, started.createdAt), context);
-  if (!json) output.line(`${output.style.bold(started.pipeline)}: run ${started.id} on ${api.url}`);
-  const { value, run } = await followRun(api, started.id, {
+  if (!json) output.line(`${output.style.bold(started.pipeline)}: run ${started.id} on ${client.url}`);
+  const run = await followRun(client, started.id, {
     everyMs: LOOK_EVERY_MS,
     history: progress?.history ?? false,
     maps: mapsOf(definedNodes),
     onLook: (...seen) => progress?.look(...seen),
     signal: interrupts.signal,
-  });
-  progress?.end();
+  }).finally(() => progress?.end());
   interrupts.release();
-  if (!isRunEnded(run.state)) {
+  if (!isRunOver(run)) {
     output.error(`The run goes on without this command; \`millrace stop ${run.id}\` stops it.`);
     return EXIT.interrupted;
   }
-  const { values, nodes } = await readNodes(api, run.id);
+  const nodes = await client.nodes.list(run.id, { limit: 1000 }).all();
   if (json) {
-    output.line(JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(value), nodes: values }, null, 2));
+    output.line(JSON.stringify({ ...run, nodes }, null, 2));
   } else {
-    const upstreams = new Map(definedNodes.map(({ id, dependsOn }) => [id, dependsOn]));
+    const upstreams = new Map(definedNodes.map(({ id, dependsOn = [] }) => [id, dependsOn]));
     const shown = { screen: screenOf(context), counters: undefined };
     for (const line of summaryLines(run, nodes, upstreams, shown)) output.line(line);
   }

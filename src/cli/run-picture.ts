@@ -1,5 +1,6 @@
-import type { HistoryShape, MapShape } from './api-shapes.ts';
+import type { HistoryEntry, MapProgress } from '../client/index.ts';
 import { isNodeEnded } from './state-style.ts';
+import { type Moment, toMs } from './time-text.ts';
 
 /** A node as the progress shows it. Times are milliseconds since 1970. */
 export interface NodePicture {
@@ -14,7 +15,7 @@ export interface NodePicture {
   endedAt?: number;
   error?: { readonly name: string; readonly message: string };
   /** How far a map is. */
-  map?: MapShape;
+  map?: MapProgress;
 }
 
 /** The nodes of a run as far as its history was read, in the order of the definition. */
@@ -23,34 +24,34 @@ export type RunPicture = ReadonlyMap<string, NodePicture>;
 /** The picture of a run of which nothing has happened. */
 export function blankPicture(
   nodes: readonly { readonly id: string; readonly dependsOn?: readonly string[] | undefined }[],
-  createdAt: number,
+  createdAt: Moment,
 ): RunPicture {
   return new Map(
     nodes.map(({ id, dependsOn = [] }) => [
       id,
-      { id, upstreams: dependsOn, state: 'PENDING', reason: 'UpstreamPending', attempt: 0, since: createdAt },
+      { id, upstreams: dependsOn, state: 'PENDING', reason: 'UpstreamPending', attempt: 0, since: toMs(createdAt) },
     ]),
   );
 }
 
 /** Takes over what happened next. */
-export function applyHistory(picture: RunPicture, entries: readonly HistoryShape[]): void {
+export function applyHistory(picture: RunPicture, entries: readonly HistoryEntry[]): void {
   for (const { node: id, state, reason, attempt, items, at, error } of entries) {
     const node = id === undefined ? undefined : picture.get(id);
     // What happens to its items does not change the state of a map.
     if (node === undefined || items !== undefined) continue;
     node.state = state;
     node.reason = reason;
-    node.since = at;
+    node.since = toMs(at);
     node.attempt = attempt ?? node.attempt;
-    if (state === 'RUNNING') node.startedAt ??= at;
-    if (isNodeEnded(state)) node.endedAt = at;
+    if (state === 'RUNNING') node.startedAt ??= node.since;
+    if (isNodeEnded(state)) node.endedAt = node.since;
     if (error !== undefined) node.error = error;
   }
 }
 
 /** Takes over how far maps are. */
-export function applyMaps(picture: RunPicture, maps: ReadonlyMap<string, MapShape>): void {
+export function applyMaps(picture: RunPicture, maps: ReadonlyMap<string, MapProgress>): void {
   for (const [id, map] of maps) {
     const node = picture.get(id);
     if (node !== undefined) node.map = map;

@@ -1,7 +1,8 @@
-import type { HistoryShape, MapShape, RunShape } from './api-shapes.ts';
+import type { HistoryEntry, MapProgress, Run } from '../client/index.ts';
 import type { CliContext } from './context.ts';
 import { liveView, progressLine, type Screen, waitLines } from './live-view.ts';
 import { oneLine } from './one-line.ts';
+import type { LiveArea } from './output.ts';
 import { mapLines, progressLines } from './plain-progress.ts';
 import { applyHistory, applyMaps, type RunPicture } from './run-picture.ts';
 import { isIdle } from './state-style.ts';
@@ -17,7 +18,7 @@ const IDLE_MS = 1000;
 export interface RunProgress {
   /** Whether it wants the history. */
   readonly history: boolean;
-  look(run: RunShape, entries: readonly HistoryShape[], maps: ReadonlyMap<string, MapShape>): void;
+  look(run: Run, entries: readonly HistoryEntry[], maps: ReadonlyMap<string, MapProgress>): void;
   /** Takes what is not to stay off the screen. */
   end(): void;
 }
@@ -27,33 +28,54 @@ export function screenOf({ output, now }: CliContext): Screen {
   return { style: output.style, columns: output.columns(), rows: output.rows(), now: now() };
 }
 
+/** How often a look is shown again (ms), since times go on: smoothly on a terminal. */
+const SHOW_AGAIN_MS = { live: 150, lines: 500 };
+
 /** Shows progress on a terminal by drawing it anew, else line by line. */
 export function createProgress(picture: RunPicture, context: CliContext): RunProgress {
-  const { output } = context;
-  const { live } = output;
+  const { live } = context.output;
   const isWide = picture.size > (live === undefined ? WIDE.lines : WIDE.live);
-  const writeLines = isWide ? writeCounts(context) : writeNodes(picture, context);
-  const writeWait = waitWriter(context);
+  const show = live === undefined ? lineWriter(picture, context, isWide) : liveDrawer(live, picture, context, isWide);
+  let again: NodeJS.Timeout | undefined;
   return {
     history: !isWide,
     look(run, entries, maps) {
       applyHistory(picture, entries);
       applyMaps(picture, maps);
-      const screen = screenOf(context);
-      if (live === undefined) {
-        writeLines(run, entries, maps);
-        writeWait(run);
-      } else
-        live.draw(
-          isWide ? [...waitLines(run, screen), progressLine(run, screen)].join('\n') : liveView(run, picture, screen),
-        );
+      show(run, entries, maps);
+      clearInterval(again);
+      again = setInterval(
+        () => show(run, [], maps),
+        live === undefined ? SHOW_AGAIN_MS.lines : SHOW_AGAIN_MS.live,
+      ).unref();
     },
-    end: () => live?.clear(),
+    end() {
+      clearInterval(again);
+      live?.clear();
+    },
+  };
+}
+
+function liveDrawer(live: LiveArea, picture: RunPicture, context: CliContext, isWide: boolean): RunProgress['look'] {
+  return (run) => {
+    const screen = screenOf(context);
+    live.draw(
+      isWide ? [...waitLines(run, screen), progressLine(run, screen)].join('\n') : liveView(run, picture, screen),
+    );
+  };
+}
+
+function lineWriter(picture: RunPicture, context: CliContext, isWide: boolean): RunProgress['look'] {
+  const write = isWide ? writeCounts(context) : writeNodes(picture, context);
+  const writeWait = waitWriter(context);
+  return (run, entries, maps) => {
+    write(run, entries, maps);
+    writeWait(run);
   };
 }
 
 /** Writes what a run waits for that has waited as a whole for a while, once as long as that stays the same. */
-function waitWriter({ output, now }: CliContext): (run: RunShape) => void {
+function waitWriter({ output, now }: CliContext): (run: Run) => void {
   let idleSince: number | undefined;
   let written: string | undefined;
   return ({ reason, message }) => {

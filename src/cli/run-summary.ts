@@ -1,4 +1,4 @@
-import type { NodeShape, RunShape } from './api-shapes.ts';
+import type { Run, RunNode } from '../client/index.ts';
 import { chaosLine, costLines } from './cost-lines.ts';
 import { counted, countsText } from './counts-text.ts';
 import { hopFigures, hopsOf } from './hops.ts';
@@ -8,15 +8,15 @@ import { cutText, oneLine } from './one-line.ts';
 import type { Style } from './output.ts';
 import type { RunCounters, Upstreams } from './run-counters.ts';
 import { paintState } from './state-style.ts';
-import { duration } from './time-text.ts';
+import { duration, toMs } from './time-text.ts';
 
 /** Longer outputs are cut; `--json` prints them whole. */
 const LONGEST_OUTPUT = 4000;
 
 /** All that is said of a run once it is over. */
 export function summaryLines(
-  run: RunShape,
-  nodes: readonly NodeShape[],
+  run: Run,
+  nodes: readonly RunNode[],
   upstreams: Upstreams,
   { screen, counters }: { readonly screen: Screen; readonly counters: RunCounters | undefined },
 ): string[] {
@@ -41,7 +41,7 @@ export function summaryLines(
   ];
 }
 
-function outputLines({ output }: RunShape, style: Screen['style']): string[] {
+function outputLines({ output }: Run, style: Screen['style']): string[] {
   if (output === undefined) return [];
   const text = JSON.stringify(output, null, 2);
   const cut = cutText(text, LONGEST_OUTPUT);
@@ -50,12 +50,12 @@ function outputLines({ output }: RunShape, style: Screen['style']): string[] {
 }
 
 /** The end of a run in one line. */
-export function verdictLine(run: RunShape, style: Screen['style']): string {
-  const took = duration((run.endedAt ?? run.since) - run.createdAt);
+export function verdictLine(run: Run, style: Screen['style']): string {
+  const took = duration(toMs(run.endedAt ?? run.since) - toMs(run.createdAt));
   return `${paintState(run.state, style)(run.state)} after ${took}: ${oneLine(run.message)}  ${style.dim(`run ${run.id}`)}`;
 }
 
 /** That a run was started which nobody waits for. */
-export function startedText(run: RunShape, style: Style): string {
+export function startedText(run: Run, style: Style): string {
   return `Run ${style.bold(run.id)} of ${run.pipeline} was started; \`millrace status ${run.id}\` shows how it goes.`;
 }

@@ -1,17 +1,16 @@
 import { type Command, Option } from 'commander';
-import { type RunLineShape, runLineShape } from './api-shapes.ts';
+import { isRunOver, type RunLine } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ListOptions, withListOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
-import { withQuery } from './millrace-api.ts';
 import { oneLine } from './one-line.ts';
 import { collect } from './option-values.ts';
-import { printPage } from './printed-answers.ts';
-import { isRunEnded, stateCell } from './state-style.ts';
+import { pageLines, printAnswer } from './printed-answers.ts';
+import { stateCell } from './state-style.ts';
 import { tableLines } from './table.ts';
-import { ago, duration } from './time-text.ts';
+import { ago, duration, toMs } from './time-text.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -48,12 +47,12 @@ Examples:
 function list(options: RunsOptions, context: CliContext): Promise<void> {
   const { pipeline, tag, limit, cursor } = options;
   const state = options.state?.map((one) => one.toUpperCase());
-  const path = withQuery('/v1/runs', { pipeline, state, tag, limit, cursor });
-  return printPage({ path, shape: runLineShape, lines: runTable }, options, context);
+  const query = { pipeline, state, tag, limit, cursor };
+  return printAnswer(context, options, ['listRuns', { query }], pageLines(runTable));
 }
 
 /** The list of runs. */
-export function runTable(runs: readonly RunLineShape[], { style, columns, now }: Screen): string[] {
+export function runTable(runs: readonly RunLine[], { style, columns, now }: Screen): string[] {
   if (runs.length === 0) return ['No runs.'];
   return tableLines(
     [
@@ -80,7 +79,7 @@ export function runTable(runs: readonly RunLineShape[], { style, columns, now }:
   );
 }
 
-function tookText({ state, createdAt, startedAt = createdAt, endedAt }: RunLineShape, now: number): string {
-  if (endedAt !== undefined) return duration(endedAt - startedAt);
-  return isRunEnded(state) ? '' : duration(now - startedAt);
+function tookText({ state, createdAt, startedAt = createdAt, endedAt }: RunLine, now: number): string {
+  if (endedAt !== undefined) return duration(toMs(endedAt) - toMs(startedAt));
+  return isRunOver({ state }) ? '' : duration(now - toMs(startedAt));
 }

@@ -1,5 +1,5 @@
+import type { Engine } from '../client/index.ts';
 import { counted, number } from './counts-text.ts';
-import type { SlotsShape } from './engine-shapes.ts';
 import type { Screen } from './live-view.ts';
 import { oneLine } from './one-line.ts';
 import { tableLines } from './table.ts';
@@ -9,12 +9,15 @@ import { forHowLong } from './time-text.ts';
 const SHOWN_HOLDERS = 50;
 
 /** Who holds slots and who waits for them, in two tables. */
-export function slotLines({ holders = [], waiting }: SlotsShape, { style, columns, now }: Screen): string[] {
+export function slotLines(
+  { holders = [], waiting }: Pick<Engine, 'holders' | 'waiting'>,
+  { style, columns, now }: Screen,
+): string[] {
   const held = tableLines(
     [{ title: 'held by run' }, { title: 'pipeline' }, { title: 'slots', align: 'right' }, { title: 'nodes' }],
     holders
       .slice(0, SHOWN_HOLDERS)
-      .map(({ run, pipeline, slots, nodes }) => [run, pipeline, number(slots), oneLine(nodes.join(', '))]),
+      .map(({ run, pipeline, slots, nodes = [] }) => [run, pipeline, number(slots), oneLine(nodes.join(', '))]),
     { style, maxWidth: columns },
   );
   const left = holders.length - SHOWN_HOLDERS;

@@ -1,10 +1,15 @@
 import type { Style } from './output.ts';
 import type { Cell } from './table.ts';
 
-/** States of a run after which nothing changes. */
-const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED']);
-/** Further states that end a node. */
-const ENDED_NODE: ReadonlySet<string> = new Set([...ENDED, 'SKIPPED', 'UPSTREAM_FAILED']);
+/** States of a node after which nothing of it changes. */
+const ENDED: ReadonlySet<string> = new Set([
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'ABORTED',
+  'SKIPPED',
+  'UPSTREAM_FAILED',
+]);
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'TIMED_OUT', 'ABORTED', 'UPSTREAM_FAILED']);
 
 /** States in which something waits that might need a person. */
@@ -25,14 +30,9 @@ export function isIdle(reason: string): boolean {
   return IDLE_REASONS.has(reason);
 }
 
-/** Whether a run is over. */
-export function isRunEnded(state: string): boolean {
-  return ENDED.has(state);
-}
-
 /** Whether a node is over. */
 export function isNodeEnded(state: string): boolean {
-  return ENDED_NODE.has(state);
+  return ENDED.has(state);
 }
 
 /** Whether a node ended otherwise than anybody would wish. */

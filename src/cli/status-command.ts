@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
-import { createApiClient } from './api-client.ts';
-import type { NodeShape, RunShape } from './api-shapes.ts';
+import { isRunOver, type Run, type RunNode } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
+import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';
 import { counted, countsText } from './counts-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './list-options.ts';
 import type { Screen } from './live-view.ts';
-import { readNodes, readRun } from './millrace-api.ts';
 import { nodeTable } from './node-table.ts';
 import { oneLine } from './one-line.ts';
 import { screenOf } from './run-progress.ts';
-import { serverUrl } from './server-url.ts';
-import { isRunEnded, paintState } from './state-style.ts';
-import { ago, duration, forHowLong, localTime } from './time-text.ts';
+import { paintState } from './state-style.ts';
+import { ago, duration, forHowLong, localTime, toMs } from './time-text.ts';
 
 /** Adds `millrace status`. */
 export function addStatusCommand(program: Command, context: CliContext): void {
@@ -35,23 +33,23 @@ With --json it is the run as the API gives it, without its nodes.`,
     });
 }
 
-async function status(runId: string, { url, json }: ServerOptions, context: CliContext): Promise<void> {
+async function status(runId: string, options: ServerOptions, context: CliContext): Promise<void> {
   const { output, env } = context;
-  const api = createApiClient(serverUrl(url, env));
-  const { answer, run } = await readRun(api, runId);
-  if (json) return output.line(answer.text);
-  const { nodes } = await readNodes(api, runId);
+  const client = connect(options, env);
+  const { text, value: run } = await client.call('getRun', { path: { runId } });
+  if (options.json) return output.line(text);
+  const nodes = await client.nodes.list(runId, { limit: 1000 }).all();
   for (const line of statusLines(run, nodes, screenOf(context))) output.line(line);
 }
 
 /** How a run stands, in sentences and a table. */
-export function statusLines(run: RunShape, nodes: readonly NodeShape[], screen: Screen): string[] {
+export function statusLines(run: Run, nodes: readonly RunNode[], screen: Screen): string[] {
   const { style, now } = screen;
   const { id, pipeline, revision, state, message, since, trigger, tags, createdAt, endedAt, output, outputRef } = run;
   const by = trigger.by === undefined ? '' : ` by ${trigger.by}`;
   const tagTexts = Object.entries(tags).map(([key, value]) => `${key}:${value}`);
-  const isEnded = isRunEnded(state);
-  const took = isEnded ? `after ${duration((endedAt ?? since) - createdAt)}` : forHowLong(since, now);
+  const isEnded = isRunOver(run);
+  const took = isEnded ? `after ${duration(toMs(endedAt ?? since) - toMs(createdAt))}` : forHowLong(since, now);
   const text = output === undefined ? outputRef && `at ${outputRef}` : JSON.stringify(output);
   return [
     `${style.bold(pipeline)}  run ${id}  revision ${revision}`,

@@ -3,6 +3,14 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** A moment: milliseconds since 1970, or ISO 8601, as the API writes it. */
+export type Moment = number | string;
+
+/** A moment in milliseconds since 1970. */
+export function toMs(moment: Moment): number {
+  return typeof moment === 'number' ? moment : Date.parse(moment);
+}
+
 /** A length of time as people read it: `85 ms`, `1.24 s`, `2 min 5 s`, `3 h 12 min`, `2 d 4 h`. */
 export function duration(milliseconds: number): string {
   const ms = Math.max(0, milliseconds);
@@ -28,17 +36,18 @@ function roughly(milliseconds: number): string {
 }
 
 /** How long ago something was, or the local date and time where that was more than a day ago. */
-export function ago(at: number, now: number): string {
-  return now - at < DAY ? `${roughly(now - at)} ago` : localTime(at);
+export function ago(at: Moment, now: number): string {
+  const passed = now - toMs(at);
+  return passed < DAY ? `${roughly(passed)} ago` : localTime(at);
 }
 
 /** How long something has been so. */
-export function forHowLong(since: number, now: number): string {
-  return `for ${roughly(now - since)}`;
+export function forHowLong(since: Moment, now: number): string {
+  return `for ${roughly(now - toMs(since))}`;
 }
 
 /** A moment as local date and time: `2026-11-30 10:19:22`. */
-export function localTime(at: number): string {
+export function localTime(at: Moment): string {
   // Sweden writes dates as ISO 8601 does.
   return new Date(at).toLocaleString('sv-SE');
 }

@@ -43,7 +43,13 @@ export interface MillraceClient {
 }
 
 const TIMEOUT_MS = 45_000;
-const RETRIES = { limit: 9, firstDelayMs: 50, longestDelayMs: 2000, longestRetryAfterMs: 30_000 };
+const RETRIES = {
+  limit: 9,
+  connectionLimit: 2,
+  firstDelayMs: 50,
+  longestDelayMs: 2000,
+  longestRetryAfterMs: 30_000,
+};
 
 /**
  * Makes a client of the API at an address. It works in Node.js and in browsers.

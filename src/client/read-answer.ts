@@ -36,10 +36,10 @@ export function readJson(received: Received): unknown {
  */
 export function checkAnswer<Answer>(schema: z.ZodType<Answer>, value: unknown, request: string): Answer {
   const read = schema.safeParse(value, { reportInput: true });
-  if (read.success || read.error.issues.every(isOfNewer)) return value as Answer;
-  throw new NotMillraceError(
-    `${request} answered something else than expected: ${z.prettifyError(read.error).replaceAll(/\s+/g, ' ')}.`,
-  );
+  const [wrong] = read.success ? [] : read.error.issues.filter((issue) => !isOfNewer(issue));
+  if (!wrong) return value as Answer;
+  const where = wrong.path.length === 0 ? '' : ` at ${wrong.path.join('.')}`;
+  throw new NotMillraceError(`${request} answered something else than expected${where}: ${wrong.message}.`);
 }
 
 function isOfNewer(issue: z.core.$ZodIssue): boolean {

@@ -4,6 +4,7 @@ import type { answerRequestSchema, markRequestSchema } from '#http/asked-schemas
 import type { backfillRequestSchema } from '#http/backfill-request.ts';
 import type { backfillPlanSchema, backfillSchema } from '#http/backfill-schemas.ts';
 import type { engineLineSchema, engineRequestSchema, engineSchema } from '#http/engine-schemas.ts';
+import type { map } from '#http/field-schemas.ts';
 import type { liveTicketSchema } from '#http/live-schemas.ts';
 import type { logLineSchema } from '#http/log-schemas.ts';
 import type { attemptSchema, mapItemSchema, nodeSchema } from '#http/node-schemas.ts';
@@ -45,6 +46,8 @@ export type Unfinished = z.output<typeof unfinishedSchema>;
 export type RunNode = z.output<typeof nodeSchema>;
 /** State of a node, or of an item of a map. */
 export type NodeState = RunNode['state'];
+/** How far a map is. */
+export type MapProgress = z.output<typeof map>;
 /** An item of a map. */
 export type MapItem = z.output<typeof mapItemSchema>;
 /** An attempt of a node, or of an item of a map. */

@@ -20,6 +20,8 @@ export type Sign = (request: OutgoingRequest) => Promise<Readonly<Record<string,
 export interface Retries {
   /** How often it is sent again. @default 9, in about 10 s */
   readonly limit?: number;
+  /** How often in a row where nothing answers at all: mostly the address is wrong. @default 2 */
+  readonly connectionLimit?: number;
   /** The least wait before the first time (ms); it doubles, and up to as much again is added by chance. @default 50 */
   readonly firstDelayMs?: number;
   /** The longest wait (ms). @default 2000 */
@@ -75,6 +77,7 @@ function sendUntilAnswered(
   { signal, isRepeatable, isDone }: SendOptions,
 ): Promise<Answered> {
   const { retries } = sending;
+  let unanswered = 0;
   const isWorthIt = (error: Error) => isRepeatable && isPassing(error) && waitOf(error) <= retries.longestRetryAfterMs;
   return pRetry(
     async (attempt) => {
@@ -91,7 +94,10 @@ function sendUntilAnswered(
       maxTimeout: retries.longestDelayMs,
       randomize: true,
       ...(signal && { signal }),
-      shouldRetry: ({ error }) => isWorthIt(error),
+      shouldRetry({ error }) {
+        unanswered = error instanceof ConnectionError ? unanswered + 1 : 0;
+        return unanswered <= retries.connectionLimit && isWorthIt(error);
+      },
       async onFailedAttempt({ error, retriesLeft }) {
         if (retriesLeft > 0 && isWorthIt(error) && waitOf(error) > 0) await pause(waitOf(error), signal);
       },

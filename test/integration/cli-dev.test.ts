@@ -165,7 +165,7 @@ describe('bad input', () => {
       'a data folder that is a file',
       () => ['dev', '--port', '0', '--data', 'bad.yaml', '--functions', functions],
       2,
-      /^millrace: E[A-Z]+: [^\n]+bad\.yaml[^\n]*$/,
+      /^millrace: [A-Z_]+: [^\n]+bad\.yaml[^\n]*$/,
     ],
     [
       'a bad --chaos',

@@ -26,7 +26,8 @@ afterEach(() => {
   server = undefined;
 });
 
-const NODE = { id: 'load', state: 'SUCCEEDED', message: 'Marked SUCCEEDED by hand: by me' };
+const WORK = { reason: 'MarkedByUser', since: '2026-11-30T12:00:00.000Z', attempt: 1 };
+const NODE = { id: 'load', state: 'SUCCEEDED', message: 'Marked SUCCEEDED by hand: by me', ...WORK, engine: 'lambda' };
 
 describe('millrace mark', () => {
   it.each<[string[], object]>([
@@ -69,7 +70,7 @@ describe('millrace answer', () => {
   });
 
   it('tells of an item by its index', async () => {
-    const { run } = await serve(200, { index: 7, state: 'FAILED', message: 'Failed.' });
+    const { run } = await serve(200, { index: 7, state: 'FAILED', message: 'Failed.', ...WORK });
     expect((await run('answer', 'r1', 'load', '--deny', '--item', '7')).stdout).toBe('Item 7 is FAILED: Failed.');
   });
 

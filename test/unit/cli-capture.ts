@@ -39,3 +39,8 @@ export async function runHere(
 export function screen(now = 0, { columns = 120, rows = 24 } = {}) {
   return { style: pc.createColors(false), columns, rows, now };
 }
+
+/** What a test says of something the API answers, where the rest of it does not matter. */
+export function as<Answer>(value: object): Answer {
+  return value as Answer;
+}

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { engineShape, poolShape } from '../../src/cli/engine-shapes.ts';
 import { engineLines, engineTable } from '../../src/cli/engines-command.ts';
 import { poolLines, poolTable } from '../../src/cli/pools-command.ts';
-import { runHere, screen } from './cli-capture.ts';
+import type { Engine, Pool } from '../../src/client/index.ts';
+import { as, runHere, screen } from './cli-capture.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00.000Z');
 const ago = (ms: number) => new Date(NOW - ms).toISOString();
@@ -113,7 +113,7 @@ describe('millrace engines', () => {
   });
 
   it('shows them in a table', () => {
-    const engines = [lambda, silent, spark].map((engine) => engineShape.parse(engine));
+    const engines = [lambda, silent, spark].map((engine) => as<Engine>(engine));
     expect(engineTable(engines, screen(NOW))).toEqual([
       '  engine   status        running',
       '  lambda   Available               built in',
@@ -123,7 +123,7 @@ describe('millrace engines', () => {
   });
 
   it('shows one with who holds its slots and who waits', () => {
-    expect(engineLines(engineShape.parse({ ...spark, ...slots }), screen(NOW))).toEqual([
+    expect(engineLines(as<Engine>({ ...spark, ...slots }), screen(NOW))).toEqual([
       'Engine spark is Available: It takes work.',
       '  generation 2, 3 of 10 slots held',
       `  state machine ${ARN}`,
@@ -151,11 +151,11 @@ describe('millrace pools', () => {
   });
 
   it('shows them in a table, and one with who holds its slots', () => {
-    expect(poolTable([poolShape.parse(warehouse)], screen(NOW))).toEqual([
+    expect(poolTable([as<Pool>(warehouse)], screen(NOW))).toEqual([
       '  pool        held   slots',
       '  warehouse      3       5',
     ]);
-    expect(poolLines(poolShape.parse({ ...warehouse, ...slots }), screen(NOW))).toContain(
+    expect(poolLines(as<Pool>({ ...warehouse, ...slots }), screen(NOW))).toContain(
       '  run-a         etl            3   load, tidy',
     );
     expect(poolTable([], screen(NOW))).toEqual(['No pools. `millrace pools put NAME --slots N` makes one.']);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { type HistoryShape, historyShape, nodeShape, runShape } from '../../src/cli/api-shapes.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { hopFigures, hopsOf } from '../../src/cli/hops.ts';
 import { liveView } from '../../src/cli/live-view.ts';
@@ -7,13 +6,14 @@ import { progressLines } from '../../src/cli/plain-progress.ts';
 import { applyHistory, blankPicture } from '../../src/cli/run-picture.ts';
 import { createProgress } from '../../src/cli/run-progress.ts';
 import { summaryLines } from '../../src/cli/run-summary.ts';
-import { captureOutput, screen } from './cli-capture.ts';
+import type { HistoryEntry, Run, RunNode } from '../../src/client/index.ts';
+import { as, captureOutput, screen } from './cli-capture.ts';
 
 const START = Date.parse('2026-11-30T12:00:00.000Z');
 const at = (ms: number) => new Date(START + ms).toISOString();
 
 function runIn(state: string, counts: Record<string, number>, more: object = {}) {
-  return runShape.parse({
+  return as<Run>({
     id: 'r',
     pipeline: 'etl',
     revision: '1',
@@ -30,8 +30,8 @@ function runIn(state: string, counts: Record<string, number>, more: object = {})
   });
 }
 
-function entry(ms: number, node: string | undefined, state: string, more: object = {}): HistoryShape {
-  return historyShape.parse({
+function entry(ms: number, node: string | undefined, state: string, more: object = {}): HistoryEntry {
+  return as<HistoryEntry>({
     at: at(ms),
     rev: 1,
     ...(node !== undefined && { node }),
@@ -258,7 +258,7 @@ describe('summaryLines', () => {
       { endedAt: at(1500), output: { rows: 3 }, message: 'All 2 nodes are over.' },
     );
     const nodes = ['a', 'b'].map((id, index) =>
-      nodeShape.parse({
+      as<RunNode>({
         id,
         state: 'SUCCEEDED',
         reason: 'Completed',

@@ -67,7 +67,7 @@ describe('a server', () => {
       'c=',
     ];
     expect(await runHere(argv)).toEqual({ code: 0, stdout: noRuns.body, stderr: '' });
-    expect(asked).toEqual(['GET /v1/runs?pipeline=a+b&state=FAILED&state=ABORTED&limit=5&cursor=c%3D']);
+    expect(asked).toEqual(['GET /v1/runs?pipeline=a%20b&state=FAILED&state=ABORTED&limit=5&cursor=c%3D']);
   });
 
   it('that only passes through trouble is asked again', async () => {
@@ -127,19 +127,19 @@ describe('an answer that is no success', () => {
       ['stop', 'x'],
       { status: 403, body: '{"message":"Forbidden"}' },
       1,
-      'HTTP_403: POST URL/v1/runs/x/stop: Forbidden.',
+      'FORBIDDEN: POST URL/v1/runs/x/stop: 403: Forbidden. Are the credentials those of the right account,',
     ],
     [
       ['explain', 'x'],
       { status: 200, body: '<html>', type: 'text/html' },
       1,
-      'NOT_MILLRACE: URL is no Millrace API: GET /v1/runs/x/explain?limit=30 answered 200 with text/html. Name the address of a Millrace API with --url or MILLRACE_URL.',
+      'NOT_MILLRACE: this is no Millrace API: GET URL/v1/runs/x/explain?limit=30 answered 200 with text/html, not with JSON. Name the address of a Millrace API with --url or MILLRACE_URL.',
     ],
     [
       ['history', 'x'],
       { status: 200, body: '{"items":[{}]}' },
       1,
-      'NOT_MILLRACE: URL is no Millrace API: /v1/runs/x/history?limit=100 answered something else than expected:',
+      'NOT_MILLRACE: this is no Millrace API: GET URL/v1/runs/x/history?limit=100 answered something else than expected at items.0.at: Invalid input: expected string, received undefined. Name',
     ],
   ])('of %j is told in one line', async (argv, answer, code, message) => {
     const { url } = await serve(answer);

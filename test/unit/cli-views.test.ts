@@ -1,13 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import {
-  commandShape,
-  explanationShape,
-  historyShape,
-  nodeShape,
-  pipelineShape,
-  runLineShape,
-  runShape,
-} from '../../src/cli/api-shapes.ts';
 import { planLines } from '../../src/cli/backfill-command.ts';
 import { commandLine } from '../../src/cli/control-commands.ts';
 import { explanationLines } from '../../src/cli/explain-command.ts';
@@ -16,7 +7,16 @@ import { nodeTable } from '../../src/cli/node-table.ts';
 import { pipelineLines, pipelineTable } from '../../src/cli/pipelines-command.ts';
 import { runTable } from '../../src/cli/runs-command.ts';
 import { statusLines } from '../../src/cli/status-command.ts';
-import { screen } from './cli-capture.ts';
+import type {
+  CommandAnswer,
+  Explanation,
+  HistoryEntry,
+  Pipeline,
+  Run,
+  RunLine,
+  RunNode,
+} from '../../src/client/index.ts';
+import { as, screen } from './cli-capture.ts';
 
 const START = Date.parse('2026-11-30T12:00:00.000Z');
 const at = (ms: number) => new Date(START + ms).toISOString();
@@ -59,11 +59,11 @@ const nodes = [
     message: 'Waits for its upstream "load".',
     attempt: 0,
   },
-].map((one) => nodeShape.parse(one));
+].map((one) => as<RunNode>(one));
 
 describe('statusLines', () => {
   it('shows a run under way with its nodes', () => {
-    const lines = statusLines(runShape.parse(run), nodes, screen(START + 3_260));
+    const lines = statusLines(as<Run>(run), nodes, screen(START + 3_260));
     expect(lines).toEqual([
       'etl  run 4nwee6vv6paa4bafu3kgiuidb3  revision 36dae392cd88deeb',
       '  RUNNING for 3 s: 1 of 3 nodes are over.',
@@ -88,7 +88,7 @@ describe('statusLines', () => {
       endedAt: at(62_000),
       output: { a: 'b\u0007' },
     };
-    const lines = statusLines(runShape.parse(over), [], screen(START + 90_000));
+    const lines = statusLines(as<Run>(over), [], screen(START + 90_000));
     expect(lines).toContain('  FAILED after 1 min 2 s: Node "x" failed: Error at line 2');
     expect(lines.at(-1)).toBe('  output {"a":"b\\u0007"}');
     expect(lines.join('')).not.toMatch(/explain/);
@@ -101,7 +101,7 @@ describe('nodeTable', () => {
       const state = index === 500 ? 'FAILED' : index === 700 ? 'RUNNING' : index < 900 ? 'SUCCEEDED' : 'PENDING';
       const times =
         index < 900 ? { startedAt: at(0), ...(state !== 'RUNNING' && { endedAt: at(index === 5 ? 9000 : 10) }) } : {};
-      return nodeShape.parse({ ...node, id: `n${index}`, state, ...times });
+      return as<RunNode>({ ...node, id: `n${index}`, state, ...times });
     });
     const lines = nodeTable(many, screen(START + 100));
     expect(lines.length).toBeLessThan(25);
@@ -112,7 +112,7 @@ describe('nodeTable', () => {
 
 describe('maps', () => {
   const mapNode = (state: string, counts: Record<string, number>, more: object = {}) =>
-    nodeShape.parse({ ...node, id: 'm', attempt: 0, state, map: { total: 100, counts }, ...more });
+    as<RunNode>({ ...node, id: 'm', attempt: 0, state, map: { total: 100, counts }, ...more });
   const rowOf = (shape: ReturnType<typeof mapNode>) => nodeTable([shape], screen(START + 5_000)).at(-1);
 
   it('are one row each, with how far they are', () => {
@@ -137,7 +137,7 @@ describe('maps', () => {
       { at: at(9), rev: 3, node: 'm', state: 'SUCCEEDED', reason: 'Completed', attempt: 1, items: [1] },
       { at: at(9), rev: 3, node: 'm', state: 'SUCCEEDED', reason: 'Completed', attempt: 1, items: [0, 2, 4, 6, 8, 10] },
       { at: at(9), rev: 3, node: 'b', state: 'SUCCEEDED', reason: 'Completed', attempt: 1, branch: { chosen: ['c'] } },
-    ].map((entry) => historyShape.parse(entry));
+    ].map((entry) => as<HistoryEntry>(entry));
     const lines = historyLines(entries, screen());
     expect(lines.slice(2).map((line) => line.slice(line.indexOf('1   ', 30) + 4))).toEqual([
       'items 0–2, 5',
@@ -151,7 +151,7 @@ describe('maps', () => {
 describe('runTable', () => {
   it('lists runs with their age and who started them', () => {
     const line = { ...run, startedAt: at(500), endedAt: at(62_500), state: 'SUCCEEDED' };
-    expect(runTable([runLineShape.parse(line)], screen(START + 120_000))).toEqual([
+    expect(runTable([as<RunLine>(line)], screen(START + 120_000))).toEqual([
       '  run                          pipeline   state       started          took   by',
       '  4nwee6vv6paa4bafu3kgiuidb3   etl        SUCCEEDED   2 min ago   1 min 2 s   api ada team:data',
     ]);
@@ -160,7 +160,7 @@ describe('runTable', () => {
 });
 
 describe('pipelineTable and pipelineLines', () => {
-  const pipeline = pipelineShape.parse({
+  const pipeline = as<Pipeline>({
     name: 'etl',
     revision: '36dae392cd88deeb',
     paused: false,
@@ -201,7 +201,7 @@ describe('pipelineTable and pipelineLines', () => {
   it('says when a pipeline runs next, what it refused and which backfills are under way', () => {
     const instant = new Date(START).toISOString();
     const range = { from: instant, to: instant, direction: 'forward', maxActiveRuns: 2, total: 6, started: 1 };
-    const scheduled = pipelineShape.parse({
+    const scheduled = as<Pipeline>({
       ...pipeline,
       paused: true,
       pausedBy: 'ann',
@@ -218,7 +218,7 @@ describe('pipelineTable and pipelineLines', () => {
       `  backfill 0123456789abcdef: 1 of 6 runs started, ${instant} to ${instant}, forward, 2 at once`,
     ]);
     expect(pipelineLines(scheduled, screen())[0]).toContain('paused by ann');
-    expect(planLines({ instants: [{ entry: 'nightly', instant: START }] })[1]).toBe(`  ${instant} (nightly)`);
+    expect(planLines({ instants: [{ entry: 'nightly', instant }] })[1]).toBe(`  ${instant} (nightly)`);
   });
 });
 
@@ -234,7 +234,7 @@ describe('explanationLines', () => {
       since: at(0),
       movedBy: 'Its next attempt.',
     };
-    const explanation = explanationShape.parse({ run: head, items: [item], nextCursor: 'abc' });
+    const explanation = as<Explanation>({ run: head, items: [item], nextCursor: 'abc' });
     expect(explanationLines(explanation, screen(START + 2000))).toEqual([
       'Run 4nwee6vv6paa4bafu3kgiuidb3 is RUNNING (Executing): 1 of 3 nodes are over.',
       '',
@@ -248,12 +248,12 @@ describe('explanationLines', () => {
 
   it('says what moves a run that waits as a whole', () => {
     const waits = { ...head, state: 'QUEUED', reason: 'ActiveRunsLimit', movedBy: 'The end of a run.' };
-    const explanation = explanationShape.parse({ run: waits, items: [] });
+    const explanation = as<Explanation>({ run: waits, items: [] });
     expect(explanationLines(explanation, screen())[1]).toBe('  → The end of a run.');
   });
 
   it('says of a finished run that nothing waits', () => {
-    const explanation = explanationShape.parse({ run: { ...head, state: 'SUCCEEDED' }, items: [] });
+    const explanation = as<Explanation>({ run: { ...head, state: 'SUCCEEDED' }, items: [] });
     expect(explanationLines(explanation, screen())).toContain('  It is over; nothing waits.');
   });
 });
@@ -271,7 +271,7 @@ describe('historyLines', () => {
         attempt: 2,
         error: { name: 'E', message: 'no\nway' },
       },
-    ].map((entry) => historyShape.parse(entry));
+    ].map((entry) => as<HistoryEntry>(entry));
     expect(historyLines(entries, screen())).toEqual([
       expect.stringMatching(/^From .+:$/),
       '    after   rev   node        state    reason       attempt',
@@ -284,7 +284,7 @@ describe('historyLines', () => {
 
 describe('commandLine', () => {
   it('says what became of the stop', () => {
-    const stopped = commandShape.parse({
+    const stopped = as<CommandAnswer>({
       outcome: 'ACCEPTED',
       message: 'Nothing of the run starts from now on.',
       run: { ...run, state: 'STOPPING' },

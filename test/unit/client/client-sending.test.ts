@@ -89,6 +89,12 @@ describe('a call that finds the server busy', () => {
     expect(heard).toHaveLength(5);
   });
 
+  it('is given up soon where nothing answers', async () => {
+    const { url, heard } = await listen((_request, response) => response.destroy());
+    expect(await errorOf(createClient({ url, retries: SOON }).health())).toBeInstanceOf(ConnectionError);
+    expect(heard).toHaveLength(3);
+  });
+
   it('is made once alone where a second time would be refused for the first', async () => {
     const { url, heard } = await listen((_request, response) => response.destroy());
     const put = createClient({ url, retries: SOON }).pipelines.put('p', { name: 'p', nodes: [] }, { ifMatch: 'r' });
