@@ -1,6 +1,7 @@
 /** What every bus promises: what is published reaches who listens, as it was said. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BusEvent, EventBus } from '#ports/index.ts';
+import type { LiveFeed } from '#ports/live.ts';
 import { ODD_TEXTS } from './sample-run.ts';
 
 /** An event as EventBridge wraps it. */
@@ -66,6 +67,30 @@ export function describeEventBus(backend: string, open: () => Promise<EventBusHa
       await expect(harness.bus.publish([event({}), event({ long: 'ü'.repeat(140_000) })])).rejects.toThrow(RangeError);
       await harness.bus.publish([event({ last: true })]);
       expect((await harness.take(1)).map(({ detail }) => detail)).toEqual([{ last: true }]);
+    });
+  });
+}
+
+/** What every feed promises: events come while it is open, and only then. */
+export function describeLiveFeed(
+  backend: string,
+  open: () => Promise<EventBusHarness & { readonly feed: LiveFeed }>,
+): void {
+  describe(`LiveFeed on ${backend}`, () => {
+    it('lets events pass from when it is opened until it is closed, and takes the same order twice', async () => {
+      const { feed, bus, take, close } = await open();
+      const publish = (at: number) =>
+        bus.publish([{ source: 'millrace.scheduler', detailType: 'RunChanged', detail: { at } }]);
+      for (const times of [0, 1]) {
+        await feed.close();
+        await feed.close();
+        await publish(10 * times);
+        await feed.open();
+        await feed.open();
+        await publish(10 * times + 1);
+        expect((await take(1)).map(({ detail }) => detail)).toEqual([{ at: 10 * times + 1 }]);
+      }
+      await close();
     });
   });
 }

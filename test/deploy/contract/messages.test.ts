@@ -8,13 +8,13 @@ import {
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createEventBridgeBus } from '#adapters/aws/event-bridge-bus.ts';
-import { describeEventBus, type Envelope } from '../../contract/event-bus.contract.ts';
+import { createEventBridgeFeed } from '#adapters/aws/event-bridge-feed.ts';
+import { describeEventBus, describeLiveFeed, type Envelope } from '../../contract/event-bus.contract.ts';
 import { describeInbox, describeWatches } from '../../contract/inbox.contract.ts';
 import { openSqsInbox, takeMessages } from '../../contract/sqs-inbox.harness.ts';
 import { useEmulator } from './emulator.ts';
 
 const BACKEND = 'MiniStack';
-const BUS = 'millrace';
 
 useEmulator();
 
@@ -45,20 +45,27 @@ describe('messages', () => {
   describeInbox(BACKEND, async () => ({ ...openSqsInbox(sqs, await createQueue('inbox')), close }));
   describeWatches(BACKEND, async () => ({ ...openSqsInbox(sqs, await createQueue('watches')), close }));
 
-  describeEventBus(BACKEND, async () => {
-    const queueUrl = await createQueue('heard');
+  let buses = 0;
+  const openBus = async () => {
+    buses += 1;
+    const bus = `bus-${buses}`;
+    const queueUrl = await createQueue(`heard-${buses}`);
     const EventPattern = JSON.stringify({ source: [{ prefix: 'millrace.' }] });
-    await events.send(new CreateEventBusCommand({ Name: BUS }));
-    await events.send(new PutRuleCommand({ Name: 'all', EventBusName: BUS, EventPattern }));
+    await events.send(new CreateEventBusCommand({ Name: bus }));
+    await events.send(new PutRuleCommand({ Name: 'all', EventBusName: bus, EventPattern }));
     const Targets = [{ Id: 'queue', Arn: await arnOf(queueUrl) }];
-    await events.send(new PutTargetsCommand({ Rule: 'all', EventBusName: BUS, Targets }));
+    await events.send(new PutTargetsCommand({ Rule: 'all', EventBusName: bus, Targets }));
     return {
-      bus: createEventBridgeBus(events, BUS),
-      async take(count) {
+      bus: createEventBridgeBus(events, bus),
+      feed: createEventBridgeFeed(events, { bus, rule: 'all' }),
+      async take(count: number) {
         const bodies = await takeMessages(sqs, queueUrl, count);
         return bodies.map((body) => JSON.parse(body) as Envelope);
       },
       close,
     };
-  });
+  };
+
+  describeEventBus(BACKEND, openBus);
+  describeLiveFeed(BACKEND, openBus);
 });
