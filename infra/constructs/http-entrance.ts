@@ -3,6 +3,7 @@ import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { HttpApi, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { IMetric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -50,6 +51,11 @@ export class HttpEntrance extends Construct {
     });
     this.url = httpApi.apiEndpoint;
     this.#httpApi = httpApi;
+  }
+
+  /** Requests that were answered with 500 or above. */
+  metricServerErrors(options: MetricOptions): IMetric {
+    return this.#httpApi.metricServerError(options);
   }
 
   /** Tells a function of a team where the API is, and lets it report its progress there, and do nothing else. */

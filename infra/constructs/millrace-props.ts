@@ -1,6 +1,7 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { AlarmOptions } from './alarms.ts';
 import { DEFAULT_INSTALLATION, parseInstallation } from './installation.ts';
 import type { OwnEntries } from './own-functions.ts';
 import { EVENT_STARTS_PER_MINUTE, TICK_MINUTES } from './settings.ts';
@@ -35,6 +36,13 @@ export interface MillraceProps {
    * @default RemovalPolicy.RETAIN: they are kept, and the table is protected
    */
   readonly removalPolicy?: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
+  /**
+   * Who is told when something is wrong; `false` makes no alarms. There are about a dozen, each with what to do in its description.
+   * @default alarms that tell nobody
+   */
+  readonly alarms?: AlarmOptions | false;
+  /** Whether there is a dashboard, under the name of the installation. @default true */
+  readonly dashboard?: boolean;
   /** A permissions boundary for all roles that the construct makes. @default none */
   readonly permissionsBoundary?: IManagedPolicy;
   /** Source files of our own functions. @default those of this package */

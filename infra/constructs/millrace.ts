@@ -1,4 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
+import type { Alarm, Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { type Grant, type IGrantable, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
@@ -6,14 +7,17 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct, DependencyGroup } from 'constructs';
+import { type AlarmOptions, Alarms } from './alarms.ts';
 import { ADMIN_CALLS, READ_CALLS, RUN_CALLS, START_CALLS } from './api-permissions.ts';
 import { checkEngineName } from './engine-settings.ts';
 import { HttpEngine, type HttpEngineOptions } from './http-engine.ts';
 import { HTTP_PARAMS_SCHEMA } from './http-engine-definition.ts';
+import { type MillraceMetrics, metricsOf } from './millrace-metrics.ts';
 import { grantBasics, type MillraceParts, makeParts } from './millrace-parts.ts';
 import { type MillraceProps, type MillraceSettings, toSettings } from './millrace-props.ts';
 import { grantReadLog, isOfStack } from './named-function.ts';
 import type { NodeFunction } from './node-function.ts';
+import { Overview } from './overview.ts';
 import { ownFunctionNames } from './own-functions.ts';
 import { Pipeline, type PipelineOptions, type PipelineSource, readPipeline } from './pipeline.ts';
 import { Registrar, registrarName } from './registrar.ts';
@@ -45,6 +49,12 @@ export class Millrace extends Construct {
   readonly inbox: Queue;
   /** What other systems ask for. */
   readonly requests: Queue;
+  /** What CloudWatch knows of it, for alarms and dashboards of your own. */
+  readonly metrics: MillraceMetrics;
+  /** Its alarms by name: `tick-missing`, `oldest-due`, `stuck`, `dead-letters-inbox`, `errors-scheduler`, …; empty without them. */
+  readonly alarms: ReadonlyMap<string, Alarm>;
+  /** Undefined where none was wanted. */
+  readonly dashboard: Dashboard | undefined;
   readonly #parts: MillraceParts;
   readonly #settings: MillraceSettings;
   readonly #userFunctions: UserFunctions;
@@ -77,6 +87,9 @@ export class Millrace extends Construct {
       environment: { MILLRACE_PAYLOAD_BUCKET: payloads.bucket.bucketName },
     });
     if (props.functionsDirectory !== undefined) this.addFunctionsFromDirectory(props.functionsDirectory);
+    this.metrics = metricsOf(this.#settings, this.#parts);
+    this.alarms = this.addAlarms(props.alarms ?? {});
+    this.dashboard = props.dashboard === false ? undefined : this.addDashboard();
     if (props.permissionsBoundary) PermissionsBoundary.of(this).apply(props.permissionsBoundary);
   }
 
@@ -196,6 +209,17 @@ export class Millrace extends Construct {
   private grant(grantee: IGrantable, calls: readonly string[]): Grant {
     const reason = 'Pipelines, runs and nodes come and go; the calls are those of the permission that was granted.';
     return this.#parts.entrance.grantCalls(grantee, calls, reason);
+  }
+
+  private addAlarms(options: AlarmOptions | false): ReadonlyMap<string, Alarm> {
+    if (options === false) return new Map();
+    const { installation, tickRate } = this.#settings;
+    return new Alarms(this, 'Alarms', { ...options, installation, tickRate, metrics: this.metrics }).byName;
+  }
+
+  private addDashboard(): Dashboard {
+    const { installation, metrics } = this;
+    return new Overview(this, 'Overview', { installation, metrics, alarms: [...this.alarms.values()] }).dashboard;
   }
 
   /** Made for the first that needs it: most installations need none. */
