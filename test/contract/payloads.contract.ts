@@ -8,6 +8,8 @@ export interface PayloadsHarness {
   readonly payloads: Payloads;
   /** Puts other bytes under a key, as nobody should. */
   tamper(key: string, text: string): Promise<void>;
+  /** Whether its addresses lead somewhere. */
+  readonly isServed: boolean;
   close(): Promise<void>;
 }
 
@@ -60,8 +62,13 @@ export function describePayloads(name: string, open: () => Promise<PayloadsHarne
       expect(await payloads.presign(ref)).toBeUndefined();
     });
 
-    it('gives an address', async () => {
-      expect(await payloads.presign(await payloads.put('4'))).toMatch(/^https?:/);
+    it('gives an address that anybody can read, as JSON', async () => {
+      const address = await payloads.presign(await payloads.put('{"rows":[1,2]}'));
+      expect(address).toMatch(/^https?:/);
+      if (!harness.isServed) return;
+      const answer = await fetch(String(address));
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(await answer.text()).toBe('{"rows":[1,2]}');
     });
 
     it('takes nothing above 50 MB', async () => {

@@ -14,6 +14,7 @@ describePayloads('on MiniStack', async () => {
   const payloads = createS3Payloads({ bucket: BUCKET, folder: 'inputs' });
   return {
     payloads,
+    isServed: true,
     async tamper(Key, Body) {
       await client.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body }));
     },
