@@ -1,7 +1,7 @@
 /** Outputs of earlier successes, each in a partition of its own, until their time is over. */
 import * as z from 'zod';
 import type { Memo } from '#ports/index.ts';
-import { readText, storedTextFields, storeText } from './stored-text.ts';
+import { DamagedTextError, readText, storedTextFields, storeText } from './stored-text.ts';
 import type { Table } from './table.ts';
 import { memoKey } from './table-keys.ts';
 
@@ -13,8 +13,15 @@ export function createDynamoMemo(table: Table): Memo {
     async read(key, now) {
       const place = memoKey(key);
       const item = await table.get(place);
-      if (item === undefined || memoItem.parse(item).until <= now) return undefined;
-      return readText(table, place.pk, storedTextFields.parse(item));
+      if (item === undefined) return undefined;
+      try {
+        if (memoItem.parse(item).until <= now) return undefined;
+        return await readText(table, place.pk, storedTextFields.parse(item));
+      } catch (error) {
+        // It only saves an execution: what cannot be read must not end every run that asks for it.
+        if (error instanceof DamagedTextError || error instanceof z.ZodError) return undefined;
+        throw error;
+      }
     },
     async write(key, output, until) {
       const place = memoKey(key);
