@@ -1,4 +1,5 @@
 /** Ways to break the core. Each takes out one thing that a promise rests on, by exact replacement of text. */
+import type { PlanKind } from '../simulation/campaign.ts';
 
 /** One way to break the code. */
 export interface Mutation {
@@ -8,6 +9,8 @@ export interface Mutation {
   /** Occurs once in the file. */
   readonly from: string;
   readonly to: string;
+  /** Kinds of random worlds that are likely to notice it, and are played first. */
+  readonly kinds?: readonly PlanKind[];
 }
 
 const STEP = 'src/domain/step.ts';
@@ -182,8 +185,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an announcement is not repeated',
     file: PASS,
-    from: 'const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run);',
-    to: 'const isOverdue = owesAnnouncement(run, saysNodes(pipeline)) && isLeftOver(deps, pipeline, run) && readAt < 0;',
+    from: '&& isLeftOver(deps, pipeline, run);',
+    to: '&& isLeftOver(deps, pipeline, run) && readAt < 0;',
   },
   {
     name: 'an announcement tells only the last revision',
@@ -388,5 +391,56 @@ export const MUTATIONS: readonly Mutation[] = [
     file: RUN_LIMITS,
     from: 'row && waits && before && owesRow(before) ? { ...row, wants: 0 } : row;',
     to: 'row;',
+  },
+  {
+    name: 'events of our own are not dropped',
+    file: 'src/scheduler/inbox-message.ts',
+    from: "event.source === 'millrace.scheduler' ? 'echo' : 'change'",
+    to: "event.source === '' ? 'echo' : 'change'",
+  },
+  {
+    name: 'a slot is free while its attempt is being stopped',
+    file: RUN_LIMITS,
+    from: '    if (!isUnderWay(flight)) continue;',
+    to: "    if (!isUnderWay(flight) || flight.phase === 'stopping') continue;",
+    kinds: ['limits'],
+  },
+  {
+    name: 'what was granted is swept from a run that has not taken it up yet',
+    file: LIMIT_SWEEP,
+    from: '      if (known?.nonce !== nonce) {',
+    to: '      if (known?.nonce !== nonce || !known.limits?.some((one) => one.limit === limit.name && one.taken >= granted)) {',
+    kinds: ['limits'],
+  },
+  {
+    name: 'a run is made without a due time',
+    file: 'src/scheduler/new-run.ts',
+    from: '    dueAt: floorToTick(now, deps.options),\n',
+    to: '',
+  },
+  {
+    name: 'a request that comes again makes another run',
+    file: 'src/scheduler/start-run.ts',
+    from: 'request.cause ? deriveRunId',
+    to: "request.cause?.kind === 'schedule' ? deriveRunId",
+  },
+  {
+    name: 'an instant that is seen again has another run',
+    file: 'src/domain/run-id.ts',
+    from: "    case 'schedule':\n      return [cause.entry, cause.instant];",
+    to: "    case 'schedule':\n      return [cause.entry, Math.random()];",
+  },
+  {
+    name: 'the tick rings runs alone',
+    file: 'src/scheduler/tick.ts',
+    from: 'await deps.inbox.ringAll(things);',
+    to: "await deps.inbox.ringAll(things.filter(({ kind }) => kind === 'run'));",
+    kinds: ['limits'],
+  },
+  {
+    name: 'what newer code wrote is read and written over',
+    file: 'src/domain/run-codec.ts',
+    from: 'if (stored.schemaVersion > RUN_SCHEMA_VERSION) throw',
+    to: 'if (stored.schemaVersion < 0) throw',
   },
 ];

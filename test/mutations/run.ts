@@ -1,23 +1,34 @@
 /**
- * Breaks the core in named ways, one at a time, in a copy of the tree, and shows that the simulation notices each:
+ * Breaks the core in named ways, one at a time, in copies of the tree, and shows that the simulation notices each:
  * `npm run mutations`, or `npm run mutations -- --only TEXT` for those whose name contains a text. Ends with 1 where
  * one of them lives: a hole in the invariants.
  */
-import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { appendFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { z } from 'zod';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** What the simulation needs of the tree. */
-const COPIED = ['package.json', 'vitest.config.ts', 'src', 'test/simulation', 'test/reference'];
+const COPIED = [
+  'package.json',
+  'vitest.config.ts',
+  'src',
+  'functions',
+  'schemas',
+  'test/simulation',
+  'test/reference',
+  'test/mutations',
+];
 /** Longer than the simulation takes: a mutant that keeps it busy for ever is noticed too (ms). */
-const TIME_LIMIT_MS = 600_000;
+const TIME_LIMIT_MS = 1_800_000;
+const MOST_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-const report = z.object({
+const foundSchema = z.object({ by: z.string(), message: z.string() });
+const reportSchema = z.object({
   testResults: z.array(
     z.object({
       message: z.string(),
@@ -28,35 +39,66 @@ const report = z.object({
   ),
 });
 
-/** What became of a mutant. */
-type Verdict = { readonly kind: 'caught'; readonly by: string } | { readonly kind: 'alive' | 'stuck' };
+/** What became of a mutant: who noticed it, and by which broken promise. */
+type Verdict =
+  | { readonly kind: 'caught'; readonly by: string; readonly message: string }
+  | { readonly kind: 'alive' | 'stuck' };
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const { only, threads, record, worldsOnly } = new Command('npm run mutations --')
+  .description('Breaks the core in named ways and shows that the simulation notices each.')
+  .option('--only <text>', 'those whose name contains a text', '')
+  .option('--threads <number>', 'how many are tried at the same time', Number, availableParallelism())
+  .option('--worlds-only', 'leaves out the tests, which take far longer than the worlds and come after them')
+  .option('--record <file>', 'a file that gets a line of JSON for each')
+  .parse()
+  .opts<{ readonly only: string; readonly threads: number; readonly record?: string; readonly worldsOnly?: true }>();
 
-process.exitCode = await main(MUTATIONS.filter(({ name }) => name.includes(values.only)));
+process.exitCode = await main(MUTATIONS.filter(({ name }) => name.includes(only)));
 
 async function main(mutations: readonly Mutation[]): Promise<number> {
   const outdated = await outdatedMutations(mutations);
   if (outdated.length > 0) return say(`the code has changed under these mutations:\n${outdated.join('\n')}`, 1);
+  const left = [...mutations];
+  const alive: string[] = [];
+  const work = async (isFirst: boolean) => {
+    await inTree(async (tree) => {
+      if (isFirst) await checkUntouched(tree);
+      for (let next = left.shift(); next; next = left.shift()) {
+        const verdict = await tryMutation(tree, next);
+        if (verdict.kind === 'alive') alive.push(next.name);
+        await tell(next, verdict);
+      }
+    });
+  };
+  await Promise.all(Array.from({ length: Math.min(threads, mutations.length) }, (_, at) => work(at === 0)));
+  return say(`${mutations.length - alive.length} of ${mutations.length} noticed`, alive.length > 0 ? 1 : 0);
+}
+
+async function inTree(work: (tree: string) => Promise<void>): Promise<void> {
   const tree = await mkdtemp(path.join(tmpdir(), 'millrace-mutations-'));
   try {
     for (const name of COPIED) await cp(path.join(ROOT, name), path.join(tree, name), { recursive: true });
     await symlink(path.join(ROOT, 'node_modules'), path.join(tree, 'node_modules'));
-    const untouched = await simulate(tree);
-    if (untouched.kind !== 'alive') return say('the simulation fails without any mutation', 1);
-    let alive = 0;
-    for (const mutation of mutations) {
-      const verdict = await tryMutation(tree, mutation);
-      if (verdict.kind === 'alive') alive += 1;
-      say(
-        `${verdict.kind.padEnd(6)} ${mutation.name}${verdict.kind === 'caught' ? `\n         ${verdict.by}` : ''}`,
-        0,
-      );
-    }
-    return say(`${mutations.length - alive} of ${mutations.length} noticed`, alive > 0 ? 1 : 0);
+    await work(tree);
   } finally {
     await rm(tree, { recursive: true, force: true });
   }
+}
+
+/**
+ * That the simulation finds something means nothing where it finds something without a mutation.
+ * @throws where it does
+ */
+async function checkUntouched(tree: string): Promise<void> {
+  const verdict = await playWorlds(tree, []);
+  if (verdict.kind !== 'alive')
+    throw new Error(`the simulation fails without any mutation: ${JSON.stringify(verdict)}`);
+}
+
+async function tell({ name }: Mutation, verdict: Verdict): Promise<void> {
+  const how = verdict.kind === 'caught' ? `\n         ${verdict.by}: ${verdict.message}` : '';
+  say(`${verdict.kind.padEnd(6)} ${name}${how}`, 0);
+  if (record) await appendFile(record, `${JSON.stringify({ name, ...verdict })}\n`);
 }
 
 function say(line: string, exitCode: number): number {
@@ -74,46 +116,62 @@ async function outdatedMutations(mutations: readonly Mutation[]): Promise<string
   return told;
 }
 
-/** The text of a file with a mutation in it. */
-async function mutatedText(tree: string, { file, from, to }: Mutation): Promise<string> {
-  return (await readFile(path.join(tree, file), 'utf8')).replace(from, () => to);
-}
-
 async function tryMutation(tree: string, mutation: Mutation): Promise<Verdict> {
   const file = path.join(tree, mutation.file);
   const original = await readFile(file, 'utf8');
-  await writeFile(file, await mutatedText(tree, mutation));
+  await writeFile(
+    file,
+    original.replace(mutation.from, () => mutation.to),
+  );
   try {
-    return await simulate(tree);
+    const verdict = await playWorlds(tree, mutation.kinds ?? []);
+    return verdict.kind === 'alive' && !worldsOnly ? await runTests(tree) : verdict;
   } finally {
     await writeFile(file, original);
   }
 }
 
-/** Runs the simulation on a tree, up to its first failure. */
-async function simulate(tree: string): Promise<Verdict> {
+/** Plays random worlds and small scenarios: most mutants do not outlive the first hundred worlds. */
+async function playWorlds(tree: string, kinds: readonly string[]): Promise<Verdict> {
+  const { code, stdout } = await run(tree, ['test/mutations/play.ts', ...kinds]);
+  if (code === 0) return { kind: 'alive' };
+  if (code === undefined) return { kind: 'stuck' };
+  const line = stdout.trim().split('\n').at(-1) ?? '';
+  if (line === '') return { kind: 'caught', by: 'the process', message: `it ends with ${code}` };
+  const { by, message } = foundSchema.parse(JSON.parse(line));
+  return { kind: 'caught', by, message: firstLine(message) };
+}
+
+/** Runs the tests of the simulation, up to their first failure. */
+async function runTests(tree: string): Promise<Verdict> {
   const results = path.join(tree, 'results.json');
   await rm(results, { force: true });
   const vitest = path.join(tree, 'node_modules/vitest/vitest.mjs');
   const args = ['run', '--project', 'simulation', '--bail', '1', '--reporter', 'json', '--outputFile', results];
-  const child = spawn(process.execPath, [vitest, ...args], { cwd: tree, stdio: 'ignore', timeout: TIME_LIMIT_MS });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('exit', resolve);
-    child.once('error', reject);
-  });
+  const { code } = await run(tree, [vitest, ...args]);
   if (code === 0) return { kind: 'alive' };
-  if (code === null) return { kind: 'stuck' };
-  return { kind: 'caught', by: await firstFailure(results) };
-}
-
-async function firstFailure(results: string): Promise<string> {
-  const { testResults } = report.parse(JSON.parse(await readFile(results, 'utf8')));
+  if (code === undefined) return { kind: 'stuck' };
+  const { testResults } = reportSchema.parse(JSON.parse(await readFile(results, 'utf8')));
   for (const { message, assertionResults } of testResults) {
     const failed = assertionResults.find(({ status }) => status === 'failed');
-    if (failed) return `${failed.fullName}: ${told(failed.failureMessages)}`;
-    if (message !== '') return firstLine(message);
+    if (failed) return { kind: 'caught', by: failed.fullName, message: told(failed.failureMessages) };
+    if (message !== '') return { kind: 'caught', by: 'a test file', message: firstLine(message) };
   }
-  return 'a failure that vitest does not name';
+  return { kind: 'caught', by: 'a test', message: 'vitest does not name it' };
+}
+
+/** Runs node in a tree; no code where it had to be killed. */
+function run(
+  tree: string,
+  args: readonly string[],
+): Promise<{ readonly code: number | undefined; readonly stdout: string }> {
+  const options = { cwd: tree, timeout: TIME_LIMIT_MS, maxBuffer: MOST_OUTPUT_BYTES };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args], options, (error, stdout) => {
+      const code = error ? error.code : 0;
+      resolve({ code: typeof code === 'number' ? code : undefined, stdout });
+    });
+  });
 }
 
 /** What went wrong, in one line: the broken invariant where fast-check names one behind a counterexample. */
