@@ -46,13 +46,18 @@ function accessBy(hostname: string, auth: string, token: string): Access {
  */
 export function connect({ url }: Pick<ServerOptions, 'url'>, env: Env): MillraceClient {
   const address = serverUrl(url, env);
+  return createClient({ url: address, ...credentialsFor(address, env) });
+}
+
+/**
+ * What makes the requests of a client say who calls.
+ * @throws CliError `INVALID_AUTH`, `INSECURE_URL`
+ */
+export function credentialsFor(address: string, env: Env): Pick<ClientOptions, 'token' | 'sign'> {
   const { MILLRACE_TOKEN: token } = env;
   const access = accessTo(address, env);
-  const credentials: Pick<ClientOptions, 'token' | 'sign'> = {
-    ...(access === 'token' && token !== undefined && { token }),
-    ...(access === 'iam' && { sign: signLater() }),
-  };
-  return createClient({ url: address, ...credentials });
+  if (access === 'iam') return { sign: signLater() };
+  return access === 'token' && token !== undefined ? { token } : {};
 }
 
 /** What signs is loaded with the first request: most commands are for a server that wants none of it. */

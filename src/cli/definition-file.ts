@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DefinitionError, DefinitionResult } from '#authoring/index.ts';
+import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import { oneLine } from './one-line.ts';
-import { decodeText } from './text-file.ts';
+import { readTextFile } from './text-file.ts';
 
 /** Endings of files that hold a definition as text. */
 const TEXT_FORMATS: ReadonlyMap<string, 'json' | 'yaml'> = new Map([
@@ -24,26 +24,18 @@ export function looksLikeFile(argument: string): boolean {
  * Reads and checks the definition in a file: YAML, JSON, or a module whose default export is one.
  * What keeps the file from being read is an error of the result, too.
  */
-export async function readDefinitionFile(file: string, cwd: string): Promise<DefinitionResult> {
-  const path = resolve(cwd, file);
-  const extension = extname(file).toLowerCase();
+export async function readDefinitionFile(name: string, cwd: string): Promise<DefinitionResult> {
+  const path = resolve(cwd, name);
+  const extension = extname(name).toLowerCase();
   if (MODULES.has(extension)) return readModule(path);
   const format = TEXT_FORMATS.get(extension);
   if (format === undefined) {
     return refused('UNKNOWN_FORMAT', `a definition is a .yaml, .yml, .json or .ts file, and this is none of them`);
   }
-  const bytes = await readFile(path).catch(readingError);
-  if (!(bytes instanceof Uint8Array)) return bytes;
-  const text = decodeText(bytes);
-  if (text === undefined) return refused('INVALID_UNICODE', 'the file is not UTF-8 text');
+  const file = await readTextFile(path, DEFINITION_LIMITS.definitionBytes);
+  if (!file.ok) return refused(file.code, file.message);
   const { loadDefinition } = await authoring();
-  return loadDefinition(text, format);
-}
-
-function readingError(error: NodeJS.ErrnoException): DefinitionResult {
-  if (error.code === 'ENOENT') return refused('FILE_NOT_FOUND', 'there is no such file');
-  if (error.code === 'EISDIR') return refused('FILE_NOT_FOUND', 'this is a folder, not a file');
-  return refused('FILE_UNREADABLE', error.message);
+  return loadDefinition(file.text, format);
 }
 
 /** Loaded when a definition is read: most commands never see one, and should answer at once. */

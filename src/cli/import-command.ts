@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { PipelineDefinition } from '#authoring/index.ts';
@@ -9,7 +9,7 @@ import { counted } from './counts-text.ts';
 import { definitionErrorLine } from './definition-file.ts';
 import { EXIT } from './exit-codes.ts';
 import { parseFactor } from './option-values.ts';
-import { decodeText } from './text-file.ts';
+import { readTextFile } from './text-file.ts';
 
 interface ImportOptions {
   readonly out?: string;
@@ -66,14 +66,13 @@ async function importFile(file: string, options: ImportOptions, { cwd, output }:
   return EXIT.ok;
 }
 
-async function readText(file: string, cwd: string): Promise<string> {
-  const bytes = await readFile(resolve(cwd, file)).catch((error: NodeJS.ErrnoException) => {
-    const what = error.code === 'ENOENT' ? 'there is no such file' : error.message;
-    throw new CliError('FILE_NOT_FOUND', `${file}: ${what}.`, { cause: error });
-  });
-  const text = decodeText(bytes);
-  if (text === undefined) throw new CliError('INVALID_UNICODE', `${file}: the file is not UTF-8 text.`);
-  return text;
+/** Records say much that a definition does not: they may be larger. */
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+
+async function readText(name: string, cwd: string): Promise<string> {
+  const file = await readTextFile(resolve(cwd, name), MAX_RECORD_BYTES);
+  if (file.ok) return file.text;
+  throw new CliError(file.code, `${name}: ${file.message}.`);
 }
 
 async function textOf(definition: PipelineDefinition, out: string | undefined): Promise<string> {

@@ -5,7 +5,7 @@ import { oneLine } from './one-line.ts';
 import type { Style } from './output.ts';
 import type { NodePicture, RunPicture } from './run-picture.ts';
 import { isBad, isIdle, isNodeEnded, paintState } from './state-style.ts';
-import { tableLines } from './table.ts';
+import { cutTo, tableLines } from './table.ts';
 import { duration, toMs } from './time-text.ts';
 
 /** The screen that a view has to fit on. */
@@ -27,6 +27,12 @@ const MARKS: ReadonlyMap<string, string> = new Map([
 /** Lines around the nodes: the head of the table, what is left out, the bar, and one to spare for the cursor. */
 const OTHER_LINES = 4;
 
+/** The blanks of the line with the bar, and one to spare for the cursor. */
+const NARROW_MARGIN = 8;
+
+/** A bar needs as many. */
+const LEAST_COLUMNS = 36;
+
 /** A run as it stands, on one screen: its nodes in the order of the definition, or the most telling ones of many. */
 export function liveView(run: Run, picture: RunPicture, screen: Screen): string {
   const { style, columns, rows, now } = screen;
@@ -40,16 +46,16 @@ export function liveView(run: Run, picture: RunPicture, screen: Screen): string 
       { text: `${MARKS.get(node.state) ?? '✖'} ${node.state}`, paint: paintState(node.state, style) },
       oneLine(nodeNote(node, picture, now)),
     ]),
-    { style, maxWidth: columns - 1 },
+    { style, maxWidth: columns - 1, fits: true },
   );
   const left = picture.size - shown.length;
-  if (left > 0 && shown.length > 0) lines.push(style.dim(`  and ${number(left)} more`));
+  if (left > 0 && shown.length > 0) lines.push(style.dim(cutTo(`  and ${number(left)} more`, columns - 1)));
   return [...(shown.length > 0 ? lines : []), ...wait, progressLine(run, screen)].join('\n');
 }
 
 /** What a run waits for that waits as a whole, in one line. */
 export function waitLines({ reason, message }: Run, { style, columns }: Screen): string[] {
-  return isIdle(reason) ? [style.yellow(`  ${oneLine(message, Math.max(20, columns - 3))}`)] : [];
+  return isIdle(reason) ? [style.yellow(`  ${cutTo(oneLine(message), columns - 3)}`)] : [];
 }
 
 /** One line with a bar, the counts and the time since the start. */
@@ -60,7 +66,11 @@ export function progressLine(run: Run, { style, columns, now }: Screen): string 
   const filled = total === 0 ? 0 : Math.floor((done / total) * width);
   const bar = `${style.green('━'.repeat(filled))}${style.dim('━'.repeat(width - filled))}`;
   const time = duration(now - toMs(run.startedAt ?? run.createdAt));
-  return `  ${bar} ${number(done)}/${number(total)}  ${countsText(run.counts)}  ${style.dim(time)}`;
+  const share = `${number(done)}/${number(total)}`;
+  if (columns < LEAST_COLUMNS) return cutTo(`  ${share}  ${time}`, columns - 1);
+  // Of what does not fit on a narrow screen the counts are what is missed least.
+  const counts = cutTo(countsText(run.counts), columns - width - share.length - time.length - NARROW_MARGIN);
+  return ['  '.concat(bar, ' ', share), counts, style.dim(time)].filter((part) => part !== '').join('  ');
 }
 
 /** What is under way, what went wrong, and what ended last, kept in the order of the definition. */

@@ -5,9 +5,9 @@ import { createOutput } from './output.ts';
 import { runCli } from './program.ts';
 
 // A reader that has seen enough, such as `head`, is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
-);
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed));
+}
 // Only the way to notice that the process which started this one is gone; see bin/millrace.js.
 process.channel?.unref();
 

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Json } from '#domain/json.ts';
 import { parseJsonStrict } from '#domain/json-text.ts';
 import { CliError } from './cli-error.ts';
-import { decodeText } from './text-file.ts';
+import { readTextFile } from './text-file.ts';
 
 /** The parsers of option values. Each throws InvalidArgumentError with what would be right. */
 
@@ -95,12 +94,11 @@ export async function readInput(value: string, cwd: string, option = '--input'):
   throw new CliError('INVALID_INPUT', `${where}: ${what}.`, { next });
 }
 
+/** More than the API takes. */
+const MAX_INPUT_BYTES = 4 * 1024 * 1024;
+
 async function inputFile(path: string, name: string, option: string): Promise<string> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    const what = error.code === 'ENOENT' ? 'there is no such file' : error.message;
-    throw new CliError('INVALID_INPUT', `${option} @${name}: ${what}.`, { cause: error });
-  });
-  const text = decodeText(bytes);
-  if (text === undefined) throw new CliError('INVALID_INPUT', `${option} @${name}: the file is not UTF-8 text.`);
-  return text;
+  const file = await readTextFile(path, MAX_INPUT_BYTES);
+  if (file.ok) return file.text;
+  throw new CliError('INVALID_INPUT', `${option} @${name}: ${file.message}.`);
 }

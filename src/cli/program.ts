@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addAskedCommands } from './asked-commands.ts';
 import { addBackfillCommand } from './backfill-command.ts';
 import { commanderOutput, usageError } from './command-line.ts';
+import { addCompletionCommand } from './completion-command.ts';
 import type { CliContext } from './context.ts';
 import { addControlCommands } from './control-commands.ts';
 import { describeError } from './describe-error.ts';
@@ -37,6 +38,7 @@ const COMMANDS = [
   addRerunCommand,
   addEnginesCommand,
   addPoolsCommand,
+  addCompletionCommand,
 ];
 
 /** What a command gets, but for the exit code, which {@link runCli} gives back. */
