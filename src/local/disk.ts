@@ -1,8 +1,10 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BatchOperation, ClassicLevel } from 'classic-level';
 import { z } from 'zod';
+import { DiskError, damaged, folderError, openError } from '#local/disk-error.ts';
 import { GroupedWrites } from '#local/grouped-writes.ts';
+import type { WriteGuard } from '#local/write-guard.ts';
 
 /** One write of a {@link Disk.batch}, made by {@link Section.putting} or {@link Section.deleting}. */
 type DiskChange =
@@ -47,38 +49,53 @@ export type Disk = {
   close(): Promise<void>;
 };
 
-/** The data folder cannot be used. */
-export class DiskError extends Error {
-  override readonly name = 'DiskError';
-  /** `DATA_IN_USE`: another host lives on the folder. `DATA_VERSION`: its format is not the one that this host writes. */
-  readonly code: 'DATA_IN_USE' | 'DATA_VERSION';
-
-  constructor(code: DiskError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 const FORMAT = 1;
 const versionSchema = z.object({ format: z.number().int() });
 
+/** How writes are made where nothing stands before them. */
+const unguarded: Pick<WriteGuard, 'write'> = { write: (make) => make() };
+
 /**
  * Opens the database in `<dataDir>/host`, making the folder if need be.
- * @throws {DiskError} `DATA_IN_USE` while another process has it open, `DATA_VERSION` if `<dataDir>/version.json` names another format
+ * @param guard stands before every write; none by default
+ * @throws {DiskError} `DATA_IN_USE` while another process has it open, `DATA_VERSION` if `<dataDir>/version.json` names
+ * another format, `DATA_DAMAGED`, `DATA_NOT_WRITABLE`, `DISK_FULL`
  */
-export async function openDisk(dataDir: string): Promise<Disk> {
-  await mkdir(dataDir, { recursive: true });
-  await checkFormat(dataDir);
-  const level = new ClassicLevel<string, unknown>(join(dataDir, 'host'), { valueEncoding: 'json' });
-  await level.open().catch((error: unknown) => {
-    if (!isLocked(error)) throw error;
-    throw new DiskError(
-      'DATA_IN_USE',
-      `The data folder ${dataDir} is in use by a running host. Stop that host, or give this one another folder.`,
-      { cause: error },
-    );
-  });
-  return diskOver(level);
+export async function openDisk(dataDir: string, guard: Pick<WriteGuard, 'write'> = unguarded): Promise<Disk> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await checkFormat(dataDir);
+  } catch (error) {
+    throw folderError(dataDir, error);
+  }
+  const folder = join(dataDir, 'host');
+  const make = () => new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' });
+  return diskOver(await openLevel(dataDir, folder, make, (level) => level), guard);
+}
+
+/**
+ * Opens a LevelDB in a folder of the data folder.
+ * @param make makes what has the database, which begins to open as soon as it is made
+ * @throws {DiskError} `DATA_IN_USE`, `DATA_DAMAGED`, `DATA_NOT_WRITABLE`, `DISK_FULL`
+ */
+export async function openLevel<Made>(
+  dataDir: string,
+  folder: string,
+  make: () => Made,
+  databaseOf: (made: Made) => { open(): Promise<void> },
+): Promise<Made> {
+  const files: string[] = await readdir(folder).catch(() => []);
+  // LevelDB would begin anew, over all that is there.
+  if (!files.includes('CURRENT') && files.some((file) => file.endsWith('.ldb'))) {
+    throw damaged(dataDir, `${join(folder, 'CURRENT')} is missing`);
+  }
+  const made = make();
+  try {
+    await databaseOf(made).open();
+  } catch (error) {
+    throw openError(dataDir, error);
+  }
+  return made;
 }
 
 /** Reads or, in a new folder, writes the number of the format. */
@@ -110,16 +127,13 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function isLocked(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
-}
-
 type Database = ClassicLevel<string, unknown>;
 
-function diskOver(level: Database): Disk {
+function diskOver(level: Database, guard: Pick<WriteGuard, 'write'>): Disk {
   const parts = new Map<string, ReturnType<typeof part>>();
-  const writes = new GroupedWrites<BatchOperation<Database, string, unknown>>((operations) => level.batch(operations));
+  const writes = new GroupedWrites<BatchOperation<Database, string, unknown>>((operations) =>
+    guard.write(() => level.batch(operations)),
+  );
   const partOf = (name: string) => {
     const known = parts.get(name) ?? part(level, name);
     parts.set(name, known);

@@ -4,6 +4,8 @@ import { type ChaosCounters, createChaos } from '#local/chaos.ts';
 import { type ChaosSpec, parseChaos } from '#local/chaos-spec.ts';
 import { makeCustomResources } from '#local/custom-resources.ts';
 import { openDisk } from '#local/disk.ts';
+import type { DiskError } from '#local/disk-error.ts';
+import { whileDiskIsFull } from '#local/full-disk.ts';
 import { systemClock } from '#local/host-clock.ts';
 import { HostError } from '#local/host-error.ts';
 import { type HostedServices, openServices } from '#local/hosted-services.ts';
@@ -16,6 +18,7 @@ import { type HostedResource, type HostedTemplate, resolveTemplate } from '#loca
 import { openValidDefinitions } from '#local/valid-definitions.ts';
 import { createWireDispatch } from '#local/wire-dispatch.ts';
 import { createWireLog, type WireLog } from '#local/wire-log.ts';
+import { createWriteGuard, type WriteGuard } from '#local/write-guard.ts';
 
 export { synthesizeApp } from '#local/synthesis.ts';
 
@@ -35,6 +38,13 @@ export type HostOptions = {
   readonly seed?: number;
   /** Told of what should not happen on the host. @default nobody */
   readonly log?: (line: string) => void;
+  /** Bytes that may still be written to the disk of `dataDir`. @default asks the file system */
+  readonly freeBytes?: () => number;
+  /**
+   * Told that a write to `dataDir` failed, after which nothing that the host answers is sure to be kept.
+   * @default logs it and ends the process: what was confirmed is there at the next start
+   */
+  readonly writeFailed?: (error: DiskError) => void;
 };
 
 /** A running development host. */
@@ -65,7 +75,7 @@ const wireLimits = { maxBodyBytes: 64 * 1024 * 1024, maxHeaderBytes: 65_536 };
  * unfinished in `dataDir` is going on.
  * @throws {HostError} `PORT_IN_USE`, `INVALID_CHAOS`, `UNSUPPORTED_RESOURCE`, `UNSUPPORTED_INTRINSIC`, `TEMPLATE_INVALID`,
  * `ENGINE_NOT_REGISTERED`
- * @throws {DiskError} `DATA_IN_USE`, `DATA_VERSION`
+ * @throws {DiskError} `DATA_IN_USE`, `DATA_VERSION`, `DATA_DAMAGED`, `DATA_NOT_WRITABLE`, `DISK_FULL`
  */
 export async function startHost(options: HostOptions): Promise<Host> {
   const closers: (() => Promise<void>)[] = [];
@@ -87,7 +97,8 @@ async function compose(
 ): Promise<Host> {
   const spec = options.chaos === undefined ? undefined : parseChaos(options.chaos);
   const assembly = readAssembly(options.cdkOut);
-  const disk = await openDisk(options.dataDir);
+  const guard = guardOf(options);
+  const disk = await openDisk(options.dataDir, guard);
   closers.push(() => disk.close());
   const wire = await openEntrance(0, wireLimits, closers);
   const api = await openEntrance(options.port, apiLimits, closers);
@@ -96,6 +107,7 @@ async function compose(
   const wireLog = createWireLog();
   const services = await openServices(template, {
     disk,
+    guard,
     wireLog,
     dataDir: path.resolve(options.dataDir),
     wireUrl: wire.url,
@@ -107,11 +119,12 @@ async function compose(
     ...(chaos === undefined ? {} : { chaos }),
   });
   closers.push(() => services.close());
+  closers.push(async () => guard.stopWaiting());
   wire.handle = createWireDispatch(services.wire, chaos);
   const httpApi = readHttpApi(template.resources, services.functions);
   await setGoing(template.resources, services, closers, options.tickSeconds);
   await makeCustomResources(template.resources, { disk, functions: services.functions, stackName: template.stackName });
-  api.handle = apiHandler(httpApi, services, wireLog, api.url);
+  api.handle = whileDiskIsFull(apiHandler(httpApi, services, wireLog, api.url), guard);
   services.functions.warm();
   return {
     url: api.url,
@@ -122,6 +135,16 @@ async function compose(
     isIdle: services.isIdle,
     close: closeAll,
   };
+}
+
+/** @throws {DiskError} `DISK_FULL` */
+function guardOf({ dataDir, log = () => {}, freeBytes, writeFailed }: HostOptions): WriteGuard {
+  const endAtOnce = (error: DiskError) => {
+    log(`${error.code}: ${error.message}`);
+    process.exit(1);
+  };
+  const failed = writeFailed ?? endAtOnce;
+  return createWriteGuard({ folder: dataDir, log, failed, ...(freeBytes && { freeBytes }) });
 }
 
 type Entrance = { readonly url: string; handle(request: LoopbackRequest): Promise<LoopbackAnswer> };

@@ -13,6 +13,7 @@ import type { HostedResource, HostedTemplate } from '#local/template.ts';
 import type { ValidDefinitions } from '#local/valid-definitions.ts';
 import type { WireServices } from '#local/wire-dispatch.ts';
 import type { WireLog } from '#local/wire-log.ts';
+import type { WriteGuard } from '#local/write-guard.ts';
 
 /** The services of a host, with every resource of the template in its place. */
 export type HostedServices = {
@@ -29,6 +30,7 @@ export type HostedServices = {
 /** What the services need. */
 export type ServicesSurroundings = {
   readonly disk: Disk;
+  readonly guard: WriteGuard;
   readonly wireLog: WireLog;
   readonly dataDir: string;
   readonly wireUrl: string;
@@ -45,16 +47,17 @@ const graceMs = 1000;
 
 /** Opens all services and creates the template's resources in them; nothing acts by itself yet. */
 export async function openServices(template: HostedTemplate, around: ServicesSurroundings): Promise<HostedServices> {
-  const { disk, wireLog, chaos } = around;
+  const { disk, guard, wireLog, chaos } = around;
   const failed = (error: unknown) =>
     around.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const logEvents = createLogEvents();
   const functions = createLambdaFunctions({ ...around, logEvents, logFolder: path.join(around.dataDir, 'logs') });
-  const tables = await openTables({ folder: path.join(around.dataDir, 'dynamodb'), wireLog });
+  const tables = await openTables({ folder: path.join(around.dataDir, 'dynamodb'), wireLog, guard });
   const objects = await openObjectStore({
     disk,
     folder: path.join(around.dataDir, 's3'),
     wireLog,
+    guard,
     ...(chaos === undefined ? {} : { chaos }),
   });
   const queues = openQueues({ disk, wireLog });

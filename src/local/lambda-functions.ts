@@ -17,6 +17,7 @@ import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { StartGate } from '#local/start-gate.ts';
 import type { HostedResource } from '#local/template.ts';
 import type { WireLog } from '#local/wire-log.ts';
+import type { WriteGuard } from '#local/write-guard.ts';
 
 /** The Lambda functions of a template. */
 export type LambdaFunctions = {
@@ -42,6 +43,7 @@ export type LambdaFunctions = {
 export type FunctionsSurroundings = {
   readonly wireUrl: string;
   readonly wireLog: WireLog;
+  readonly guard: Pick<WriteGuard, 'hasRoom'>;
   /** Where the lines of functions can be asked for; those of our own functions are in their files alone. */
   readonly logEvents: Pick<LogEvents, 'add' | 'end'>;
   /** The folder of the functions' logs. */
@@ -81,7 +83,10 @@ export function createLambdaFunctions(around: FunctionsSurroundings): LambdaFunc
   return {
     create(resource) {
       const { hosted, isOurs } = toHostedFunction(resource, around);
-      const file = openFunctionLog(around.logFolder, resource.name, { stamped: !isOurs });
+      const file = openFunctionLog(around.logFolder, resource.name, {
+        stamped: !isOurs,
+        hasRoom: () => around.guard.hasRoom(),
+      });
       const log = isOurs ? file : withEvents(file, around.logEvents, resource.name);
       const { memoryMb } = hosted.settings;
       const pool = new FunctionPool(hosted, {

@@ -12,6 +12,7 @@ import {
   readObjectRequest,
 } from '#local/object-protocol.ts';
 import type { WireLog } from '#local/wire-log.ts';
+import type { WriteGuard } from '#local/write-guard.ts';
 
 /** What the buckets need. */
 export type ObjectStoreOptions = {
@@ -20,6 +21,8 @@ export type ObjectStoreOptions = {
   readonly folder: string;
   readonly wireLog: WireLog;
   readonly chaos?: Pick<Chaos, 'throttles'>;
+  /** Says when there is room for contents. @default always */
+  readonly guard?: Pick<WriteGuard, 'room'>;
 };
 
 /** S3 buckets on disk. */
@@ -47,7 +50,13 @@ const MAX_READS = 5;
  * Opens the store. What it puts is on disk before the answer: first the content in a file of its own, then the entry that
  * names it, so that an object is always the whole of one put.
  */
-export async function openObjectStore({ disk, folder, wireLog, chaos }: ObjectStoreOptions): Promise<ObjectStore> {
+export async function openObjectStore({
+  disk,
+  folder,
+  wireLog,
+  chaos,
+  guard,
+}: ObjectStoreOptions): Promise<ObjectStore> {
   const objects = disk.section<StoredObject>('s3-objects');
   const buckets = new Set<string>();
   await mkdir(folder, { recursive: true });
@@ -64,7 +73,11 @@ export async function openObjectStore({ disk, folder, wireLog, chaos }: ObjectSt
 
   async function put({ id, body, contentType }: ObjectRequest): Promise<LoopbackAnswer> {
     const file = randomUUID();
-    await writeFile(path.join(folder, file), body);
+    await guard?.room();
+    await writeFile(path.join(folder, file), body).catch(async (error: unknown) => {
+      await rm(path.join(folder, file), { force: true });
+      throw error;
+    });
     const before = await objects.get(id);
     const etag = `"${createHash('md5').update(body).digest('hex')}"`;
     await objects.put(id, { file, bytes: body.length, etag, contentType, modified: Date.now() });
@@ -78,6 +91,7 @@ export async function openObjectStore({ disk, folder, wireLog, chaos }: ObjectSt
       if (found === undefined) break;
       const content = await readFile(path.join(folder, found.file)).catch(() => undefined);
       if (content === undefined) continue;
+      if (content.length !== found.bytes) throw damagedObject(key, path.join(folder, found.file));
       const { etag, contentType, modified } = found;
       return objectAnswer({ etag, contentType: responseContentType ?? contentType, modified }, content);
     }
@@ -100,4 +114,12 @@ export async function openObjectStore({ disk, folder, wireLog, chaos }: ObjectSt
       }
     },
   };
+}
+
+function damagedObject(key: string, file: string): ObjectError {
+  return new ObjectError(
+    'InternalError',
+    `The object ${key} is damaged: ${file} is not as long as it was written`,
+    500,
+  );
 }

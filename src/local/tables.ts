@@ -1,5 +1,7 @@
+import path from 'node:path';
 import db, { type AttributeMap, type Store, type Table } from 'dynalite/db/index.js';
 import { z } from 'zod';
+import { openLevel } from '#local/disk.ts';
 import { GroupedWrites } from '#local/grouped-writes.ts';
 import { TABLE_ACTIONS, type TableAction, type TableRequest } from '#local/table-actions.ts';
 import { readUnits, writeUnits } from '#local/table-capacity.ts';
@@ -15,6 +17,7 @@ import {
 } from '#local/table-store.ts';
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
+import type { WriteGuard } from '#local/write-guard.ts';
 
 /** DynamoDB tables on disk. An item and its index rows are written together, so a crash leaves no stray rows. */
 export type TableService = {
@@ -32,15 +35,26 @@ export type TableService = {
   close(): Promise<void>;
 };
 
-/** Opens the tables kept in `folder` (`<data>/dynamodb`). */
-export async function openTables(options: {
+/** What tables need. */
+export type TablesOptions = {
+  /** `<data>/dynamodb` */
   readonly folder: string;
   readonly wireLog: WireLog;
-}): Promise<TableService> {
-  const { folder, wireLog } = options;
-  const store = db.create({ path: folder });
-  await store.db.open();
-  const writes = new GroupedWrites<TableOperation>((operations) => store.db.batch(operations));
+  /** Stands before every write of items. @default none */
+  readonly guard?: Pick<WriteGuard, 'write'>;
+};
+
+/**
+ * Opens the tables kept in a folder.
+ * @throws {DiskError} `DATA_IN_USE`, `DATA_DAMAGED`, `DATA_NOT_WRITABLE`
+ */
+export async function openTables({ folder, wireLog, guard }: TablesOptions): Promise<TableService> {
+  const make = () => db.create({ path: folder });
+  const store = await openLevel(path.dirname(folder), folder, make, (made) => made.db);
+  const batch = (operations: TableOperation[]) => store.db.batch(operations);
+  const writes = new GroupedWrites<TableOperation>((operations) =>
+    guard === undefined ? batch(operations) : guard.write(() => batch(operations)),
+  );
   const tables = new Map<string, Table>();
 
   return {

@@ -50,6 +50,16 @@ describe('the host’s S3', () => {
     expect((await send('GET', '/bucket/a')).body).toBe('kept');
   });
 
+  it('says that an object is damaged whose file is not as long as it was', async () => {
+    await send('PUT', '/bucket/a', 'the whole of it');
+    const [file = ''] = await readdir(join(place.folder, 's3'));
+    await writeFile(join(place.folder, 's3', file), 'half');
+    expect(await send('GET', '/bucket/a')).toMatchObject({
+      status: 500,
+      body: expect.stringContaining('The object a is damaged'),
+    });
+  });
+
   it('gives readers either of two puts, and never nothing', async () => {
     await send('PUT', '/bucket/a', 'one');
     const puts = Array.from({ length: 20 }, (_, n) => send('PUT', '/bucket/a', n % 2 ? 'one' : 'two'));
