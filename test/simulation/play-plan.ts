@@ -26,6 +26,7 @@ import { require } from './invariant-error.ts';
 import { mostTicks } from './most-ticks.ts';
 import { attemptOf, type Plan, type PlannedAttempt, type PlannedNode, playedBy, toFaults, toScenario } from './plan.ts';
 import { checkStartsByThemselves } from './schedule-checks.ts';
+import { checkSilences } from './silence-checks.ts';
 import { World } from './world.ts';
 
 /** Plays a plan to its end; fails where an invariant breaks, or the end of a run is not what SEMANTICS says. */
@@ -105,6 +106,7 @@ function checkRuns(plan: Plan, world: World): void {
   require(world, roots === wanted || (isMaybe && roots < wanted), () => `${roots} runs were made`);
   checkAsks(plan, world);
   checkStartsByThemselves(plan, world);
+  checkSilences(plan, world);
   if (plan.faults.some(([, fault]) => fault.kind === 'refuse')) return;
   for (const run of world.runs.everAll()) checkOutcome(playedRun(world, plan, run));
 }

@@ -67,7 +67,7 @@ function checkInstant(world: World, run: RunRecord, entries: readonly Stood[]): 
   const { trigger, createdAt } = run;
   const instant = Date.parse(trigger.instant ?? '');
   const skew = 2 * (world.faults.skewMs ?? 0);
-  const latest = world.options.passMs + skew + SLACK_MS;
+  const latest = latestMs(world);
   const what = `run ${run.id} of ${trigger.entry} at ${trigger.instant}`;
   const isOfEntry = entries.some(
     ({ entry, everyMs, offset, since, until }) =>
@@ -75,13 +75,27 @@ function checkInstant(world: World, run: RunRecord, entries: readonly Stood[]): 
   );
   require(world, isOfEntry, () => `${what} is of no entry that stood: ${JSON.stringify(entries)}`);
   require(world, createdAt >= instant - skew, () => `${what} was started before that`);
+  checkNotPaused(world, run, what);
   for (const { from, until = Number.POSITIVE_INFINITY } of world.trace.pauses) {
-    const isStartedThen = createdAt > from + latest && createdAt < until - skew;
-    require(world, !isStartedThen, () => `${what} was started while the pipeline was paused`);
     // What lies between the asking and its commit, the one that resumes takes for later than the pause.
     const resumedAt = world.users.told.find(({ act, at }) => act.kind === 'resumePipeline' && at >= until)?.askedAt;
     const isOfPause = instant > from + latest && instant < Math.min(until, resumedAt ?? until) - skew;
     require(world, !isOfPause, () => `${what} was started, the pipeline was paused then`);
+  }
+}
+
+/** For how long what has looked before may start something still (ms). */
+function latestMs({ faults, options }: World): number {
+  const isQuietWorld = !faults.choose && (faults.at?.size ?? 0) === 0;
+  return SLACK_MS + (isQuietWorld ? 0 : options.passMs + 2 * (faults.skewMs ?? 0));
+}
+
+function checkNotPaused(world: World, { createdAt }: RunRecord, what: string): void {
+  const skew = 2 * (world.faults.skewMs ?? 0);
+  const latest = latestMs(world);
+  for (const { from, until = Number.POSITIVE_INFINITY } of world.trace.pauses) {
+    const isStartedThen = createdAt > from + latest && createdAt < until - skew;
+    require(world, !isStartedThen, () => `${what} was started while the pipeline was paused`);
   }
 }
 

@@ -76,6 +76,11 @@ function toApproval(node: PlannedNode, timeoutSeconds: number): PlannedNode {
   return { ...rest, approval: true, isReader: false, timeoutSeconds };
 }
 
+/** Of some answers, another user gives the opposite at the same time. */
+function withRival(ask: PlannedAsk): PlannedAsk[] {
+  return ask.kind === 'answer' && ask.times > 1 ? [ask, { ...ask, approve: !ask.approve }] : [ask];
+}
+
 /** Acts name nodes that there are. */
 function within(ask: PlannedAsk, count: number): PlannedAsk {
   if (ask.kind === 'mark' || ask.kind === 'answer') return { ...ask, place: ask.place % count };
@@ -105,7 +110,7 @@ export const askedPlans: fc.Arbitrary<Plan> = calmOrNot(
         const wait = all[at];
         return wait === undefined ? one : toApproval(one, wait);
       });
-      const known = drawn.map((ask) => within(ask, nodes.length));
+      const known = drawn.flatMap(withRival).map((ask) => within(ask, nodes.length));
       return { ...plan, ...root, ...rest, nodes, children: [child], asks: known };
     }),
 );

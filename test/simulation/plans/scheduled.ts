@@ -30,13 +30,18 @@ const pause: fc.Arbitrary<readonly PlannedOrder[]> = fc
 
 const requests: fc.Arbitrary<readonly PlannedRequest[]> = fc.array(
   fc.record({
-    atMs: fc.constantFrom(0, 1_500, 60_010, 61_000, 130_000),
+    atMs: fc.constantFrom(0, 1_500, 60_010, 70_000, 108_000, 130_000),
     id: fc.nat(2),
     copies: fc.constantFrom(1, 1, 3),
     kind: fc.constantFrom('good', 'good', 'good', 'own', 'bad'),
   }),
   { maxLength: 4 },
 );
+
+/** An event that comes while the pipeline is being deleted. */
+function lateRequest(endsAtMs: number): PlannedRequest {
+  return { atMs: endsAtMs + 20_000, id: 3, copies: 1, kind: 'good' };
+}
 
 /** Runs that a pipeline starts by itself, while it is put anew, paused, resumed and, in the end, perhaps deleted. */
 export const scheduledPlans: fc.Arbitrary<Plan> = calmOrNot(
@@ -65,7 +70,7 @@ export const scheduledPlans: fc.Arbitrary<Plan> = calmOrNot(
         ...pipeline,
         order,
         stops: stopped,
-        requests: asked,
+        requests: deletes === undefined ? asked : [...asked, lateRequest(endsAtMs)],
         orders: deletes === undefined ? orders : [...orders, deletion],
         revisions: [
           { atMs: beginsAtMs, to: { ...pipeline, schedule: first } },
