@@ -98,6 +98,7 @@ const hostedTypes: ReadonlyMap<string, ResourceType> = new Map<string, ResourceT
   ['AWS::ApiGatewayV2::Route', { ref: shortId, attributes: (name) => ({ RouteId: shortId(name) }) }],
   // What Ref gives is known only once it is made, and nothing asks for it.
   ['Custom::MillraceEngine', { ref: byName, attributes: noAttributes }],
+  ['Custom::MillracePipeline', { ref: byName, attributes: noAttributes }],
   ['AWS::ApiGatewayV2::Stage', { nameProperty: 'StageName', ref: byName, attributes: noAttributes }],
 ]);
 
@@ -116,6 +117,9 @@ const meaninglessTypes: ReadonlySet<string> = new Set([
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
   'AWS::Scheduler::ScheduleGroup',
 ]);
