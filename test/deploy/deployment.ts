@@ -10,8 +10,6 @@ import { type CallApi, createApiCaller } from './signed-api.ts';
 export interface DeploymentOptions {
   /** Whether the roles of functions are enforced. @default false */
   readonly auth?: boolean;
-  /** Called when the account is bootstrapped and the stack is not there yet. @default nothing */
-  readonly beforeStack?: (clients: Clients) => Promise<void>;
 }
 
 /** Settings of SDK clients of an emulator. */
@@ -43,11 +41,11 @@ export interface Deployment {
 export const OWNER = { accessKeyId: 'test', secretAccessKey: 'test' } as const;
 
 /** Starts an emulator, bootstraps its account and deploys the app of this project there. */
-export async function deploy({ auth = false, beforeStack }: DeploymentOptions = {}): Promise<Deployment> {
+export async function deploy({ auth = false }: DeploymentOptions = {}): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-deployment-'));
   const functions = join(folder, 'functions');
   await cp(join(import.meta.dirname, 'functions'), functions, { recursive: true });
-  const emulator = await startMiniStack({ auth });
+  const emulator = await startMiniStack({ auth, tls: true });
   const stop = async () => {
     await emulator.stop();
     await rm(folder, { recursive: true, force: true });
@@ -55,7 +53,7 @@ export async function deploy({ auth = false, beforeStack }: DeploymentOptions = 
   const context = { functions, ephemeral: 'true' };
   const clients = { endpoint: emulator.url, region: 'us-east-1', credentials: OWNER };
   const cdk = createCdk(emulator, folder);
-  const outputs = await deployFirst(cdk, context, async () => beforeStack?.(clients)).catch(async (error) => {
+  const outputs = await deployFirst(cdk, context).catch(async (error) => {
     await stop();
     throw error;
   });
@@ -74,12 +72,7 @@ export async function deploy({ auth = false, beforeStack }: DeploymentOptions = 
   };
 }
 
-async function deployFirst(
-  cdk: Cdk,
-  context: Readonly<Record<string, string>>,
-  beforeStack: () => Promise<void>,
-): Promise<StackOutputs> {
+async function deployFirst(cdk: Cdk, context: Readonly<Record<string, string>>): Promise<StackOutputs> {
   await cdk.bootstrap();
-  await beforeStack();
   return await cdk.deploy(context);
 }

@@ -15,8 +15,8 @@ import { type Deployment, deploy } from './deployment.ts';
 import { killAtWork } from './kills.ts';
 import { everything, everythingGives, gated, single } from './pipelines.ts';
 
-/** How long a scheduler has lived when it is killed (ms): from its start to the end of its pass. */
-const LIVES_MS = [0, 100, 200, 300, 400, 600, 800];
+/** When schedulers are killed (ms after the start of a run is asked for): before their pass, within it, and after it. */
+const MOMENTS_MS = [0, 50, 100, 150, 200, 300, 500, 800];
 /** Runs take longer than two ticks if the call that was lost was their last. */
 const TICKS_SECONDS = 200;
 
@@ -67,8 +67,8 @@ describe('a function whose process is killed in mid-run', () => {
   it('scheduler: at any moment of a pass, and the tick carries on what it left', async () => {
     const { emulator, clients, call } = deployment;
     const runs: string[] = [];
-    for (const lifeMs of LIVES_MS) {
-      runs.push(await killAtWork(emulator, 'millrace-scheduler', () => startRun(call, 'single', { count: 2 }), lifeMs));
+    for (const ms of MOMENTS_MS) {
+      runs.push(await killAtWork(emulator, 'millrace-scheduler', () => startRun(call, 'single', { count: 2 }), ms));
     }
     for (const run of runs) {
       expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: [1, 2] });

@@ -6,10 +6,9 @@ import type { MiniStack } from './ministack.ts';
 const INVOKED_MS = 60_000;
 
 /**
- * Kills the process of a function that `act` has invoked: one that is made for this invocation, since those that wait for
- * their next one are killed before.
+ * Kills all processes of a function that `act` invokes.
  *
- * @param afterMs how long it has lived then
+ * @param afterMs how long after the call, or after the first of them is there where none was
  */
 export async function killAtWork<T>(
   emulator: MiniStack,
@@ -17,20 +16,25 @@ export async function killAtWork<T>(
   act: () => Promise<T>,
   afterMs: number,
 ): Promise<T> {
-  for (const pid of emulator.processesOf(functionName)) process.kill(pid, 'SIGKILL');
   const acted = act();
-  const pid = await untilProcess(emulator, functionName);
+  await untilProcess(emulator, functionName);
   await delay(afterMs);
-  process.kill(pid, 'SIGKILL');
+  for (const pid of emulator.processesOf(functionName)) kill(pid);
   return await acted;
 }
 
-async function untilProcess(emulator: MiniStack, functionName: string): Promise<number> {
+async function untilProcess(emulator: MiniStack, functionName: string): Promise<void> {
   const until = Date.now() + INVOKED_MS;
-  while (Date.now() < until) {
-    const [pid] = emulator.processesOf(functionName);
-    if (pid !== undefined) return pid;
+  while (emulator.processesOf(functionName).length === 0) {
+    if (Date.now() > until) throw new Error(`${functionName} was not invoked within ${INVOKED_MS / 1000} s`);
     await delay(5);
   }
-  throw new Error(`${functionName} was not invoked within ${INVOKED_MS / 1000} s`);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

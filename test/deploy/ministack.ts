@@ -1,13 +1,17 @@
 /** MiniStack, an emulator of AWS that others wrote, as a process on loopback for the time of a test. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
 import { processesOf } from './function-processes.ts';
 import { pythonEnvironment } from './python-environment.ts';
+
+const run = promisify(execFile);
 
 /** Longest that it takes to be ready (ms). */
 const READY_MS = 60_000;
@@ -16,11 +20,13 @@ const READY_MS = 60_000;
 export interface MiniStackOptions {
   /** Whether the roles of functions are enforced on the calls that they make. @default false */
   readonly auth?: boolean;
+  /** Whether it speaks TLS, which policies of AWS may ask for; this process trusts its certificate then. @default false */
+  readonly tls?: boolean;
 }
 
 /** An emulator that runs. */
 export interface MiniStack {
-  /** Address of all its services, `http://127.0.0.1:PORT`. */
+  /** Address of all its services, `http://127.0.0.1:PORT` or `https://127.0.0.1:PORT`. */
   readonly url: string;
   /** Its port. */
   readonly port: number;
@@ -39,17 +45,19 @@ export interface MiniStack {
  *
  * @throws PythonMissingError as `pythonEnvironment` does; Error with its output if it does not get ready
  */
-export async function startMiniStack({ auth = false }: MiniStackOptions = {}): Promise<MiniStack> {
+export async function startMiniStack({ auth = false, tls = false }: MiniStackOptions = {}): Promise<MiniStack> {
   const python = await pythonEnvironment();
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-ministack-'));
+  await writeNodeCommand(folder);
+  if (tls) await makeCertificate(python, folder);
   const child = spawn(python, [join(import.meta.dirname, 'serve.py')], {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: emulatorEnvironment({ port, folder, auth }),
+    env: { ...emulatorEnvironment({ port, folder, auth }), ...(tls && tlsEnvironment(folder)) },
   });
   const log = collectLog(child);
-  const url = `http://127.0.0.1:${port}`;
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
   const stop = () => end(child, folder);
   try {
     await untilReady(child, url);
@@ -60,7 +68,7 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
   return {
     url,
     port,
-    environment: clientEnvironment(url),
+    environment: { ...clientEnvironment(url), ...(tls && { NODE_EXTRA_CA_CERTS: join(folder, 'certificate.pem') }) },
     log,
     processesOf: (functionName) => processesOf(folder, functionName),
     stop,
@@ -70,8 +78,7 @@ export async function startMiniStack({ auth = false }: MiniStackOptions = {}): P
 function emulatorEnvironment({ port, folder, auth }: { port: number; folder: string; auth: boolean }) {
   const { PATH = '', HOME = folder, LANG = 'C.UTF-8' } = process.env;
   return {
-    // Functions run on the `node` that is found first: the one that runs this test.
-    PATH: [dirname(process.execPath), PATH].join(delimiter),
+    PATH: [join(folder, 'bin'), PATH].join(delimiter),
     HOME,
     LANG,
     TMPDIR: folder,
@@ -84,6 +91,28 @@ function emulatorEnvironment({ port, folder, auth }: { port: number; folder: str
     AUTH: String(auth),
     // It would listen on a fixed port of every network interface.
     IOT_MTLS_ENABLED: 'false',
+  };
+}
+
+/** Functions run on the `node` that is found first: the one that runs this test, which then knows names below `localhost`. */
+async function writeNodeCommand(folder: string): Promise<void> {
+  const names = join(import.meta.dirname, 'loopback-names.mjs');
+  await mkdir(join(folder, 'bin'));
+  const script = `#!/bin/sh\nexec "${process.execPath}" --import "${names}" "$@"\n`;
+  await writeFile(join(folder, 'bin', 'node'), script, { mode: 0o755 });
+}
+
+async function makeCertificate(python: string, folder: string): Promise<void> {
+  await run(python, [join(import.meta.dirname, 'certificate.py'), folder]);
+  const certificate = await readFile(join(folder, 'certificate.pem'), 'utf8');
+  setDefaultCACertificates([...getCACertificates('default'), certificate]);
+}
+
+function tlsEnvironment(folder: string): Readonly<Record<string, string>> {
+  return {
+    USE_SSL: '1',
+    MINISTACK_SSL_CERT: join(folder, 'certificate.pem'),
+    MINISTACK_SSL_KEY: join(folder, 'key.pem'),
   };
 }
 

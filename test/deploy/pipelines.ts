@@ -70,7 +70,7 @@ export function gated(label: string) {
   };
 }
 
-/** An engine of another team: a state machine that invokes the function named in the params, with the payload beside it. */
+/** An engine of another team: a state machine that hands the whole input of its executions to the function named there. */
 export const TEAM_ENGINE = {
   name: 'team',
   stateMachine: 'millrace-team',
@@ -80,7 +80,7 @@ export const TEAM_ENGINE = {
       Invoke: {
         Type: 'Task',
         Resource: 'arn:aws:states:::lambda:invoke',
-        Parameters: { 'FunctionName.$': '$.params.name', 'Payload.$': '$.params.event' },
+        Parameters: { 'FunctionName.$': '$.params.name', 'Payload.$': '$' },
         OutputPath: '$.Payload',
         End: true,
       },
@@ -88,9 +88,9 @@ export const TEAM_ENGINE = {
   },
 };
 
-/** A node that only that engine can run. */
-export const elsewhere = {
-  name: 'elsewhere',
-  nodes: [{ id: 'list', engine: TEAM_ENGINE.name, params: { name: 'deploy-list', event: { count: 3 } } }],
-  output: '{% $nodes.list.output.numbers %}',
+/** A node that only that engine can run; its function calls the API back. */
+export const reporting = {
+  name: 'reporting',
+  nodes: [{ id: 'report', engine: TEAM_ENGINE.name, params: { name: 'deploy-report' } }],
+  output: '{% $nodes.report.output.told %}',
 };

@@ -4,6 +4,21 @@ import signal
 import sys
 import threading
 
+from ministack.core import iam_actions
+
+# IAM knows no action for a batch: who may do one may do many (Service Authorization Reference, Amazon SQS). The emulator asks
+# for an action of that name, which no policy can give on AWS.
+BATCHES = {f"sqs:{action}Batch": f"sqs:{action}" for action in ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")}
+extract_iam_action = iam_actions.extract_iam_action
+
+
+def documented_action(*args, **kwargs):
+    action = extract_iam_action(*args, **kwargs)
+    return BATCHES.get(action, action)
+
+
+iam_actions.extract_iam_action = documented_action
+
 
 def end_with_parent() -> None:
     sys.stdin.buffer.read()

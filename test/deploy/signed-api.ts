@@ -1,5 +1,5 @@
 /** Calls of a deployed HTTP API: each request is signed with AWS credentials (SigV4), as on AWS. */
-import { request as sendRequest } from 'node:http';
+import { request as sendRequest } from 'node:https';
 import { type AwsCredentials, signedHeaders } from '#function/signed-request.ts';
 
 /** What the API answered. */
@@ -36,6 +36,7 @@ function send(url: URL, method: string, headers: Record<string, string>, text: s
       method,
       headers,
       host: '127.0.0.1',
+      servername: url.hostname,
       port: url.port,
       path: url.pathname + url.search,
       timeout: 60_000,
