@@ -146,14 +146,17 @@ export function noteStatus(limit: LimitRecord, now: number): LimitRecord {
 export function limitDueAt(limit: LimitRecord, now: number, tickMs: number): number | undefined {
   const hasWork = limit.ringsWaiting || limit.tellsPipelines || unheardHolders(limit).length > 0;
   const silent =
-    limit.engine && engineStatus(limit.engine, now).status !== 'Unavailable'
-      ? silentAt(limit.engine)
-      : Number.POSITIVE_INFINITY;
+    limit.engine && owesSilence(limit, limit.engine, now) ? silentAt(limit.engine) : Number.POSITIVE_INFINITY;
   const machine = limit.engine ? machineLookAt(limit.engine) : Number.POSITIVE_INFINITY;
   const exact = Math.min(hasWork ? now + tickMs : Number.POSITIVE_INFINITY, silent, machine);
   if (!Number.isFinite(exact)) return undefined;
   const wanted = Math.floor(exact / tickMs) * tickMs;
   return limit.dueAt !== undefined && limit.dueAt > now && limit.dueAt < wanted ? limit.dueAt : wanted;
+}
+
+/** Whether an engine may still fall silent, or has done so and nobody was told: whoever commits just then may be late. */
+function owesSilence({ toldStatus }: LimitRecord, engine: EngineState, now: number): boolean {
+  return toldStatus !== 'Unavailable' || engineStatus(engine, now).status !== 'Unavailable';
 }
 
 /** Whether a waiting run has to wait on, as its pipeline is paused: all but those that somebody started since. */

@@ -74,6 +74,15 @@ const owner: fc.Arbitrary<PlannedChange[]> = fc
     { atMs: endsAtMs, to: slots },
   ]);
 
+/** An engine that nothing asks for, whose owner falls silent for good. */
+const forsaken: fc.Arbitrary<readonly PlannedChange[]> = fc.constantFrom<readonly PlannedChange[]>(
+  [{ atMs: 0, to: 1, heartbeatSeconds: 10 }],
+  [
+    { atMs: 0, to: 1, heartbeatSeconds: 30 },
+    { atMs: 25_000, to: 'beat' },
+  ],
+);
+
 /** Attempts that have to report, on engines whose owners have to. */
 export const silentPlans: fc.Arbitrary<Plan> = calmOrNot(
   fc
@@ -82,14 +91,15 @@ export const silentPlans: fc.Arbitrary<Plan> = calmOrNot(
       nodes: nodesUpTo(MOST_NODES),
       extras,
       owner,
+      forsaken: rarely(forsaken, undefined, 2),
       runsAtMs: rarely(fc.constantFrom([10], [40_000, 65_000]), undefined, 1),
       stops,
       order: harshOrder,
     })
-    .map(({ plan, nodes, extras: all, owner: changes, ...rest }) => ({
+    .map(({ plan, nodes, extras: all, owner: changes, forsaken: other, ...rest }) => ({
       ...plan,
       ...rest,
       nodes: nodes.map((node, place) => toSilent(node, all[place] as Extra)),
-      limits: [{ name: 'e0' as const, changes }],
+      limits: [{ name: 'e0' as const, changes }, ...(other ? [{ name: 'e1' as const, changes: other }] : [])],
     })),
 );
