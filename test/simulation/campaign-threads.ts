@@ -21,9 +21,6 @@ export interface ThreadListener<J extends ThreadJob> {
   readonly onFailing?: (message: string) => void;
 }
 
-/** Room for young objects: worlds make many that die at once, and a small room keeps the collector busy (MB). */
-const YOUNG_MB = 64;
-
 /**
  * Plays jobs on threads, each the next that is left, and begins none once one has failed.
  * @returns how many threads there were
@@ -38,8 +35,7 @@ export async function playOnThreads<J extends ThreadJob>(
   let hasFailed = false;
   const count = Math.min(threads, jobs.length);
   const work = async () => {
-    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
-    const worker = new Worker(new URL('./campaign-worker.ts', import.meta.url), { resourceLimits });
+    const worker = new Worker(new URL('./campaign-worker.ts', import.meta.url));
     try {
       for (let job = left.shift(); job && !hasFailed; job = left.shift()) {
         const outcome = await ask(worker, job, listener.onFailing);
