@@ -29,6 +29,11 @@ const environmentSchema = z.object({
   MILLRACE_EVENT_STARTS_PER_MINUTE: z.coerce.number().int().min(1).default(100),
   /** Whether calls keep below the quotas of an account; there are none on the development host. */
   MILLRACE_QUOTAS: z.enum(['account', 'none']).default('account'),
+  /** Address of the WebSocket of live updates. @default there are none */
+  MILLRACE_LIVE_URL: z
+    .string()
+    .regex(/^wss?:\/\//)
+    .optional(),
   AWS_REGION: z.string().default(''),
 });
 

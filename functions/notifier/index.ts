@@ -18,7 +18,7 @@ import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);
 const { MILLRACE_LIVE_URL, MILLRACE_LIVE_RULE } = z
-  .object({ MILLRACE_LIVE_URL: z.string().regex(/^wss?:/), MILLRACE_LIVE_RULE: z.string().min(1) })
+  .object({ MILLRACE_LIVE_URL: z.string(), MILLRACE_LIVE_RULE: z.string().min(1) })
   .parse(process.env);
 const { logger, count } = createReporting('notifier', environment);
 

@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { EventRoutes } from './event-routes.ts';
 import { HttpEntrance } from './http-entrance.ts';
 import { LambdaEngine } from './lambda-engine.ts';
+import { LiveUpdates } from './live-updates.ts';
 import type { MillraceSettings } from './millrace-props.ts';
 import { OwnFunctions } from './own-functions.ts';
 import { PayloadBucket } from './payload-bucket.ts';
@@ -23,6 +24,7 @@ export interface MillraceParts {
   readonly own: OwnFunctions;
   readonly tick: Tick;
   readonly entrance: HttpEntrance;
+  readonly live: LiveUpdates;
   /** What each of our own functions finds in its environment. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -55,7 +57,9 @@ export function makeParts(scope: Construct, settings: MillraceSettings): Millrac
   requests.deliverTo(intake, { maxConcurrency: 2 });
   const tick = new Tick(scope, 'Tick', { installation, scheduler, rate: settings.tickRate });
   const entrance = new HttpEntrance(scope, 'Http', { installation, api, logRetention });
-  return { ...stores, own, tick, entrance, environment };
+  const common = { installation, logRetention, environment, state, inbox, bus: events.bus, api };
+  const live = new LiveUpdates(scope, 'Live', { ...common, ...(entries.notifier && { entry: entries.notifier }) });
+  return { ...stores, own, tick, entrance, live, environment };
 }
 
 /** What every function of ours may do: read and write the table, ring, publish. */

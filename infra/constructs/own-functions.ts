@@ -1,4 +1,4 @@
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -22,17 +22,17 @@ export interface OwnFunctionsProps {
 }
 
 /** Source files of our own functions, by name; each exports `handler`. */
-export type OwnEntries = Readonly<Partial<Record<OwnFunction | 'registrar', string>>>;
+export type OwnEntries = Readonly<Partial<Record<OwnFunction | 'registrar' | 'notifier', string>>>;
 
 /** The names that our own functions have in Lambda. */
 export function ownFunctionNames(installation: string): string[] {
-  return OWN_FUNCTIONS.map((name) => `${installation}-${name}`);
+  return [...OWN_FUNCTIONS, 'notifier'].map((name) => `${installation}-${name}`);
 }
 
 /** Millrace's own functions, all with the same environment; what each may do is granted where the edges are made. */
 export class OwnFunctions extends Construct {
   /** Answers the HTTP API and runs the passes of users' commands. */
-  readonly api: IFunction;
+  readonly api: LambdaFunction;
   /** Reads the inbox, is woken by the tick, and runs passes. */
   readonly scheduler: IFunction;
   /** Stores what other systems ask for. */

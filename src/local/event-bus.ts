@@ -4,6 +4,7 @@ import { type Delivery, EventDeliveries } from '#local/event-deliveries.ts';
 import { type EventRule, eventRuleOf, type RuleTarget } from '#local/event-rule.ts';
 import { type HostClock, systemClock } from '#local/host-clock.ts';
 import { type EventEntry, type RefusedEntry, readPutEvents } from '#local/put-events.ts';
+import { switchRule } from '#local/rule-switch.ts';
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
@@ -107,7 +108,7 @@ export function openEventBuses(options: EventBusOptions): EventBuses {
     const { detail: _, ...head } = event;
     const text = `${JSON.stringify(head).slice(0, -1)},"detail":${entry.detailText}}`;
     events++;
-    const rules = [...(buses.get(entry.bus)?.values() ?? [])].filter((rule) => rule.matches(event));
+    const rules = [...(buses.get(entry.bus)?.values() ?? [])].filter((rule) => rule.isEnabled && rule.matches(event));
     const wanted = rules.flatMap((rule) =>
       rule.targets.flatMap((target): Delivery[] => {
         const { copies, delayMs } = fateOf(chaos, event, target);
@@ -128,7 +129,6 @@ export function openEventBuses(options: EventBusOptions): EventBuses {
     },
     createRule(address, properties) {
       const rule = eventRuleOf(address, properties);
-      if (rule === undefined) return;
       const rules = buses.get(rule.bus) ?? new Map<string, EventRule>();
       buses.set(rule.bus, rules.set(rule.name, rule));
     },
@@ -139,7 +139,17 @@ export function openEventBuses(options: EventBusOptions): EventBuses {
       await put({ bus, source, detailType, detail, detailText, resources, time });
     },
     counters: () => ({ events, ...deliveries.counters() }),
-    handle: (target, body) => answer(wireLog, put, target, body),
+    handle: async (target, body) => {
+      const api = target.slice(target.indexOf('.') + 1);
+      if (api !== 'EnableRule' && api !== 'DisableRule') return answer(wireLog, put, target, body);
+      wireLog.call('events', api);
+      try {
+        switchRule(buses, api === 'EnableRule', body);
+        return { status: 200, body: '' };
+      } catch (error) {
+        return wireFailure('1.1', error);
+      }
+    },
     close: () => deliveries.close(),
   };
 }

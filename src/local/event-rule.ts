@@ -26,6 +26,8 @@ export type RuleTarget = {
 export type EventRule = {
   readonly name: string;
   readonly bus: string;
+  /** One that is disabled hands nothing on. */
+  readonly isEnabled: boolean;
   readonly matches: EventMatcher;
   readonly targets: readonly (RuleTarget & {
     readonly kind: 'queue' | 'function';
@@ -63,13 +65,9 @@ const ruleSchema = z.strictObject({
 
 /**
  * Reads the resolved properties of an `AWS::Events::Rule`.
- * @returns undefined if the rule is disabled
  * @throws {EventRuleError} naming the rule and the part
  */
-export function eventRuleOf(
-  address: { readonly arn: string; readonly name: string },
-  properties: unknown,
-): EventRule | undefined {
+export function eventRuleOf(address: { readonly arn: string; readonly name: string }, properties: unknown): EventRule {
   const { arn, name } = address;
   const parsed = ruleSchema.safeParse(properties);
   if (!parsed.success) {
@@ -78,13 +76,13 @@ export function eventRuleOf(
   }
   const { EventBusName, EventPattern, State, Targets } = parsed.data;
   try {
-    const rule = {
+    return {
       name,
       bus: EventBusName.slice(EventBusName.lastIndexOf('/') + 1),
+      isEnabled: State === 'ENABLED',
       matches: compileEventPattern(EventPattern),
       targets: Targets.map((target) => targetOf(target, { ruleArn: arn, ruleName: name })),
     };
-    return State === 'ENABLED' ? rule : undefined;
   } catch (error) {
     if (!(error instanceof EventPatternError || error instanceof InputTransformerError)) throw error;
     throw new EventRuleError(error.code, `Rule ${name}: ${error.message}`, { cause: error });

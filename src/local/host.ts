@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
+import type { Duplex } from 'node:stream';
 import { readAssembly } from '#local/assets.ts';
 import { type ChaosCounters, createChaos } from '#local/chaos.ts';
 import { type ChaosSpec, parseChaos } from '#local/chaos-spec.ts';
@@ -16,6 +18,8 @@ import { buildRuntimeEntries } from '#local/runtime-entries.ts';
 import { startSchedule } from '#local/schedules.ts';
 import { type HostedResource, type HostedTemplate, resolveTemplate } from '#local/template.ts';
 import { openValidDefinitions } from '#local/valid-definitions.ts';
+import { openWebsocketServer, type WebsocketServer } from '#local/websocket-server.ts';
+import { readWebsocketApi, splitWebsockets } from '#local/websocket-template.ts';
 import { createWireDispatch } from '#local/wire-dispatch.ts';
 import { createWireLog, type WireLog } from '#local/wire-log.ts';
 import { createWriteGuard, type WriteGuard } from '#local/write-guard.ts';
@@ -51,6 +55,8 @@ export type HostOptions = {
 export type Host = {
   /** Where the HTTP API answers. */
   readonly url: string;
+  /** Where the WebSocket API answers; undefined where the template has none. */
+  readonly wsUrl: string | undefined;
   /** Where the AWS wire protocols are spoken. */
   readonly wireUrl: string;
   /** What has crossed the wire since the start. */
@@ -121,13 +127,28 @@ async function compose(
   closers.push(() => services.close());
   closers.push(async () => guard.stopWaiting());
   wire.handle = createWireDispatch(services.wire, chaos);
-  const httpApi = readHttpApi(template.resources, services.functions);
+  const { others, websockets } = splitWebsockets(template.resources);
+  const httpApi = readHttpApi(others, services.functions);
+  const wsApi = readWebsocketApi(websockets, services.functions);
+  const around = {
+    functions: services.functions,
+    wireLog,
+    clock: systemClock,
+    domainName: new URL(api.url).host,
+    log: options.log ?? (() => {}),
+  };
+  const sockets = wsApi && openWebsocketServer(wsApi, around);
   await setGoing(template.resources, services, closers, options.tickSeconds);
   await makeCustomResources(template.resources, { disk, functions: services.functions, stackName: template.stackName });
-  api.handle = whileDiskIsFull(apiHandler(httpApi, services, wireLog, api.url), guard);
+  api.handle = whileDiskIsFull(apiHandler(httpApi, sockets, around), guard);
+  if (sockets !== undefined) {
+    closers.push(async () => sockets.close());
+    api.upgrade = sockets.upgrade;
+  }
   services.functions.warm();
   return {
     url: api.url,
+    wsUrl: wsApi && `${api.url.replace(/^http/, 'ws')}/${wsApi.stage}`,
     wireUrl: wire.url,
     wireLog,
     chaos: chaos?.counters,
@@ -147,7 +168,11 @@ function guardOf({ dataDir, log = () => {}, freeBytes, writeFailed }: HostOption
   return createWriteGuard({ folder: dataDir, log, failed, ...(freeBytes && { freeBytes }) });
 }
 
-type Entrance = { readonly url: string; handle(request: LoopbackRequest): Promise<LoopbackAnswer> };
+type Entrance = {
+  readonly url: string;
+  handle(request: LoopbackRequest): Promise<LoopbackAnswer>;
+  upgrade: WebsocketServer['upgrade'];
+};
 
 /** Listens at once, because addresses are part of the template, and answers 503 until `handle` is set. */
 async function openEntrance(
@@ -155,8 +180,17 @@ async function openEntrance(
   limits: typeof apiLimits,
   closers: (() => Promise<void>)[],
 ): Promise<Entrance> {
-  const entrance = { url: '', handle: async (_: LoopbackRequest) => refusal(503, 'Service Unavailable') };
-  const server = await openLoopbackServer({ port, ...limits, handle: (request) => entrance.handle(request) });
+  const entrance = {
+    url: '',
+    handle: async (_: LoopbackRequest) => refusal(503, 'Service Unavailable'),
+    upgrade: (_request: IncomingMessage, socket: Duplex) => void socket.destroy(),
+  };
+  const server = await openLoopbackServer({
+    port,
+    ...limits,
+    handle: (request) => entrance.handle(request),
+    upgrade: (request, socket, head) => (entrance as Entrance).upgrade(request, socket, head),
+  });
   closers.push(() => server.close());
   entrance.url = server.url;
   return entrance;
@@ -184,13 +218,12 @@ async function setGoing(
 
 function apiHandler(
   httpApi: HttpApi | undefined,
-  { functions }: HostedServices,
-  wireLog: WireLog,
-  url: string,
+  sockets: WebsocketServer | undefined,
+  around: Parameters<typeof answerHttp>[2],
 ): Entrance['handle'] {
-  if (httpApi === undefined) return async () => refusal(404, 'Not Found');
-  const around = { functions, wireLog, domainName: new URL(url).host };
-  return (request) => answerHttp(request, httpApi, around);
+  return async (request) =>
+    (await sockets?.manage(request)) ??
+    (httpApi === undefined ? refusal(404, 'Not Found') : answerHttp(request, httpApi, around));
 }
 
 /** `kill=scheduler:P` means the function of that name, or of that name after the installation's. */

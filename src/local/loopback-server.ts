@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { HostError } from '#local/host-error.ts';
 
 /** A request whose body has been read. */
@@ -31,6 +32,8 @@ export type LoopbackOptions = {
   readonly maxHeaderBytes: number;
   /** Until the host is ready, requests are answered 503. */
   handle(request: LoopbackRequest): Promise<LoopbackAnswer>;
+  /** Takes over the sockets of requests to be upgraded. @default they are cut off */
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 };
 
 /** A listener on 127.0.0.1. */
@@ -50,6 +53,12 @@ export async function openLoopbackServer(options: LoopbackOptions): Promise<Loop
   const ownHosts = new Set<string>();
   const server = createServer({ maxHeaderSize: options.maxHeaderBytes, keepAliveTimeout: 0 }, (request, response) => {
     void respond(request, response, ownHosts, options);
+  });
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    if (isForeign(request, ownHosts)) socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+    else if (options.upgrade) options.upgrade(request, socket, head);
+    else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, options.port)));

@@ -91,7 +91,10 @@ const hostedTypes: ReadonlyMap<string, ResourceType> = new Map<string, ResourceT
     'AWS::ApiGatewayV2::Api',
     {
       ref: shortId,
-      attributes: (name, _, base) => ({ ApiId: shortId(name), ApiEndpoint: base.apiUrl }),
+      attributes: (name, { ProtocolType }, base) => ({
+        ApiId: shortId(name),
+        ApiEndpoint: ProtocolType === 'WEBSOCKET' ? base.apiUrl.replace(/^http/, 'ws') : base.apiUrl,
+      }),
     },
   ],
   ['AWS::ApiGatewayV2::Integration', { ref: shortId, attributes: (name) => ({ IntegrationId: shortId(name) }) }],
@@ -104,6 +107,7 @@ const hostedTypes: ReadonlyMap<string, ResourceType> = new Map<string, ResourceT
 
 /** Types that a template may hold and that change nothing on a laptop: who may do what, what is kept, what is watched. */
 const meaninglessTypes: ReadonlySet<string> = new Set([
+  'AWS::ApiGatewayV2::Authorizer',
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::CompositeAlarm',

@@ -137,8 +137,11 @@ class TemplateScope implements ReferenceScope {
 
   /** Only what addresses are made of: resolving all properties here would turn two resources that refer to each other into a loop. */
   #addressProperties(logicalId: string): Properties {
-    const { EventBusName } = this.#raw(logicalId).Properties;
-    return EventBusName === undefined ? {} : { EventBusName: resolveValue(EventBusName, this) };
+    const { EventBusName, ProtocolType } = this.#raw(logicalId).Properties;
+    return {
+      ...(EventBusName !== undefined && { EventBusName: resolveValue(EventBusName, this) }),
+      ...(ProtocolType !== undefined && { ProtocolType }),
+    };
   }
 
   #pseudoParameter(name: string): unknown {

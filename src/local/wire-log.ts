@@ -1,5 +1,5 @@
 /** The services whose calls are counted. */
-type WireService = 'dynamodb' | 'sqs' | 'events' | 'states' | 'lambda' | 'http' | 's3';
+type WireService = 'dynamodb' | 'sqs' | 'events' | 'states' | 'lambda' | 'http' | 's3' | 'websocket';
 
 /** What is counted besides calls. */
 export type WireQuantity =

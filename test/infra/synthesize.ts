@@ -44,7 +44,7 @@ export function createApp(validate = false): App {
 export function createStack(app: App, props: Partial<MillraceStackProps> = {}): MillraceStack {
   const entry = join(folderOf({ 'index.ts': ECHO }), 'index.ts');
   return new MillraceStack(app, 'Millrace', {
-    ownEntries: { api: entry, scheduler: entry, intake: entry, registrar: entry },
+    ownEntries: { api: entry, scheduler: entry, intake: entry, registrar: entry, notifier: entry },
     ...props,
   });
 }

@@ -13,10 +13,12 @@ import type {
   RunStore,
   StartCounts,
 } from '#ports/index.ts';
+import type { LiveStore } from '#ports/live.ts';
 import { type CallAllowance, createCallAllowance } from './call-allowance.ts';
 import type { AwsClients } from './clients.ts';
 import { createDynamoDueIndex } from './dynamo-due.ts';
 import { createDynamoLimitStore } from './dynamo-limit-store.ts';
+import { createDynamoLiveStore } from './dynamo-live-store.ts';
 import { createDynamoMemo } from './dynamo-memo.ts';
 import { createDynamoPipelineStore } from './dynamo-pipeline-store.ts';
 import { createDynamoReports } from './dynamo-reports.ts';
@@ -62,6 +64,7 @@ export interface AwsPorts {
   readonly reports: Reports;
   readonly payloads: S3Payloads;
   readonly executions: Executions;
+  readonly live: LiveStore;
   readonly inbox: Inbox;
   readonly bus: EventBus;
   readonly ids: Ids;
@@ -82,6 +85,7 @@ export function createAwsPorts(options: AwsPortsOptions): AwsPorts {
     reports: createDynamoReports(table, clock),
     payloads: createS3Payloads({ bucket: options.payloadBucket, folder: 'inputs' }),
     executions: shareLists(createSfnExecutions(clients.sfn, options.allowance)),
+    live: createDynamoLiveStore(table),
     inbox: createSqsInbox(clients.sqs, options.inboxUrl),
     bus: createEventBridgeBus(clients.eventBridge, options.bus),
     ids: createNodeIds(),
