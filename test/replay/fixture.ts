@@ -12,7 +12,8 @@ export const SAVED_AT = Date.UTC(2026, 10, 30, 9, 0, 0, 456);
 /** Number of the layout that today's code writes: the highest of its schema numbers. */
 export const PRESENT_LAYOUT = Math.max(RUN_SCHEMA_VERSION, LIMIT_SCHEMA_VERSION, HEAD_SCHEMA_VERSION);
 
-const savedItem = z.record(
+/** The schema of a {@link SavedItem}. */
+export const savedItem = z.record(
   z.string(),
   z.object({
     S: z.string().optional(),
@@ -59,7 +60,8 @@ export async function readFixtures(): Promise<{ layout: number; name: string; sa
   const all = [];
   for (let layout = 1; layout <= PRESENT_LAYOUT; layout++) {
     await mkdir(layoutFolder(layout), { recursive: true });
-    for (const file of (await readdir(layoutFolder(layout))).sort()) {
+    const files = (await readdir(layoutFolder(layout))).filter((file) => file.endsWith('.json'));
+    for (const file of files.sort()) {
       // What a schema makes of an object would lose keys such as `__proto__`, so it only judges.
       const saved: unknown = JSON.parse(await readFile(join(layoutFolder(layout), file), 'utf8'));
       fixture.parse(saved);

@@ -1,5 +1,5 @@
 /** The table that fixtures lie in: dynalite, in memory, and everything that reads and writes it. */
-import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, type DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoDueIndex } from '#adapters/aws/dynamo-due.ts';
 import { createDynamoLimitStore } from '#adapters/aws/dynamo-limit-store.ts';
 import { createDynamoLiveStore } from '#adapters/aws/dynamo-live-store.ts';
@@ -13,12 +13,16 @@ import { dueThings } from '../contract/due-index.contract.ts';
 import type { TableServer } from '../contract/tables.ts';
 import { SAVED_AT, type SavedCall, type SavedItem } from './fixture.ts';
 
-/** An empty table, and what is done to it. */
-export interface StoredTable {
+/** The items of a table as they are saved. */
+interface TableItems {
   /** Puts items as they were saved. */
   load(items: readonly SavedItem[]): Promise<void>;
   /** All items, by key. */
   items(): Promise<SavedItem[]>;
+}
+
+/** An empty table, and what is done to it. */
+export interface StoredTable extends TableItems {
   /** Makes a call on the ports over the table, and gives what it gave. */
   call(call: Pick<SavedCall, 'port' | 'call' | 'with'>): Promise<unknown>;
 }
@@ -40,16 +44,23 @@ export async function openStoredTable(server: TableServer): Promise<StoredTable>
     due: { due: (now: number) => dueThings(due, now) },
   };
   return {
-    async load(items) {
-      for (const item of items) await server.client.send(new PutItemCommand({ TableName, Item: fromSaved(item) }));
-    },
-    async items() {
-      const { Items = [] } = await server.client.send(new ScanCommand({ TableName, ConsistentRead: true }));
-      return Items.map(toSaved).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    },
+    ...openItems(server.client, TableName),
     async call({ port, call, with: given }) {
       const methods = ports[port] as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>;
       return methods[call]?.(...given);
+    },
+  };
+}
+
+/** Opens the items of a table. */
+export function openItems(client: DynamoDBClient, TableName: string): TableItems {
+  return {
+    async load(items) {
+      for (const item of items) await client.send(new PutItemCommand({ TableName, Item: fromSaved(item) }));
+    },
+    async items() {
+      const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
+      return Items.map(toSaved).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     },
   };
 }
