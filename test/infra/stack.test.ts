@@ -222,6 +222,13 @@ describe('MillraceStack', () => {
       });
     });
 
+    it('reserve no concurrency: a new account has ten in all', () => {
+      for (const [id, each] of resourcesOf(synthesizeWithUserFunction(), 'AWS::Lambda::Function')) {
+        expect(each.Properties, id).not.toHaveProperty('ReservedConcurrentExecutions');
+      }
+      expect(resourcesOf(template, 'AWS::Lambda::Version').size).toBe(0);
+    });
+
     it('have a log group each, kept for 30 days', () => {
       const functions = synthesizeWithUserFunction();
       const groups = resourcesOf(functions, 'AWS::Logs::LogGroup');
