@@ -70,3 +70,8 @@ export async function readFixtures(): Promise<{ layout: number; name: string; sa
   }
   return all;
 }
+
+/** What newer code might have made of an item: a higher number, and a body that nobody here can read. */
+export function madeNewer(item: SavedItem): SavedItem {
+  return { ...item, c: { N: String(Number(item['c']?.N) + 1) }, b: { S: 'a layout of the future' } };
+}

@@ -5,7 +5,7 @@ import { NewerLimitError } from '#domain/limit-codec.ts';
 import { NewerPipelineError } from '#domain/pipeline-head-codec.ts';
 import { NewerRunError } from '#domain/run-codec.ts';
 import { startDynalite, type TableServer } from '../contract/tables.ts';
-import { type Fixture, PRESENT_LAYOUT, readFixtures, type SavedCall, type SavedItem } from './fixture.ts';
+import { type Fixture, madeNewer, PRESENT_LAYOUT, readFixtures, type SavedCall, type SavedItem } from './fixture.ts';
 import { LIMIT_SCENES } from './scenes/limits.ts';
 import { PART_SCENES } from './scenes/parts.ts';
 import { RUN_SCENES } from './scenes/runs.ts';
@@ -64,11 +64,6 @@ describe('what was saved', () => {
     );
   });
 });
-
-/** What newer code might have made of an item: a higher number, and a body that nobody here can read. */
-function madeNewer(item: SavedItem): SavedItem {
-  return { ...item, c: { N: String(Number(item['c']?.N) + 1) }, b: { S: 'a layout of the future' } };
-}
 
 /** How a read of an aggregate is refused, and how today's code would try to write over it. */
 const REFUSALS = new Map<

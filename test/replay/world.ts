@@ -69,6 +69,7 @@ export async function openWorld(server: TableServer, behave?: Behaviour) {
     api,
     table: openItems(server.client, TableName),
     ask,
+    tick,
     /** Takes up what another version left. */
     async load({ items, executions, now }: SavedWorld): Promise<void> {
       await this.table.load(items);
@@ -80,14 +81,17 @@ export async function openWorld(server: TableServer, behave?: Behaviour) {
     },
     /** Lets ticks come until runs are over, and gives what the API then shows of them. */
     async carryOn(runs: readonly string[]): Promise<SavedWorld['ends']> {
-      for (let tick = 0; tick < MOST_TICKS && !(await areOver(runs)); tick++) {
-        api.time.now += TICK_MS;
-        await runTick(api.deps);
-        await api.settle();
-      }
+      for (let ticks = 0; ticks < MOST_TICKS && !(await areOver(runs)); ticks++) await tick();
       return Promise.all(runs.map(async (run) => ({ run, gives: await outcomeOf(run) })));
     },
   };
+
+  /** A minute goes by, and whatever is due then has its pass. */
+  async function tick(): Promise<void> {
+    api.time.now += TICK_MS;
+    await runTick(api.deps);
+    await api.settle();
+  }
 
   async function areOver(runs: readonly string[]): Promise<boolean> {
     const records = await Promise.all(runs.map((run) => api.deps.runs.readRun(run)));
