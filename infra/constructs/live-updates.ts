@@ -44,6 +44,8 @@ const TIMEOUT_SECONDS = 25;
 export class LiveUpdates extends Construct {
   /** Address of the WebSocket. */
   readonly url: string;
+  /** Tells clients of changes. */
+  readonly notifier: LambdaFunction;
 
   constructor(scope: Construct, id: string, props: LiveUpdatesProps) {
     super(scope, id);
@@ -54,11 +56,13 @@ export class LiveUpdates extends Construct {
     });
     this.url = `${webSocketApi.apiEndpoint}/${STAGE}`;
     const ruleName = `${installation}-live`;
-    const notifier = this.addNotifier(props, { MILLRACE_LIVE_URL: this.url, MILLRACE_LIVE_RULE: ruleName });
+    this.notifier = this.addNotifier(props, { MILLRACE_LIVE_URL: this.url, MILLRACE_LIVE_RULE: ruleName });
+    const { notifier } = this;
     const integration = (name: string) => new WebSocketLambdaIntegration(name, notifier);
     webSocketApi.addRoute('$connect', {
       integration: integration('Connect'),
       authorizer: new WebSocketLambdaAuthorizer('Ticket', notifier, {
+        authorizerName: `${installation}-ticket`,
         identitySource: ['route.request.querystring.ticket'],
       }),
     });

@@ -169,7 +169,7 @@ describe('addLambdaEngine', () => {
     const template = Template.fromStack(stack);
     expect(policyText(template, 'LambdaEngineRole')).toContain(arn);
     expect(policyText(template, 'FunctionsapiRole')).toContain(':log-group:/aws/lambda/legacy:*');
-    expect(resourcesOf(template, 'AWS::Lambda::Function').size).toBe(3);
+    expect(resourcesOf(template, 'AWS::Lambda::Function').size).toBe(4);
   });
 });
 
