@@ -37,6 +37,8 @@ const RUN = [
 
 /** Each resource with a wildcard that a role may name, and why it cannot be named outright. */
 const WILDCARDS = new Map([
+  ['/live/POST/@connections/*', 'connections come and go'],
+  ['/live/DELETE/@connections/*', 'connections come and go'],
   [':execution:millrace-lambda-engine:millrace-*', 'executions are made at run time; the prefix keeps to ours'],
   [':stateMachine:millrace-*', 'teams make state machines and register them at run time'],
   [':stateMachine:nightly:*', 'versions and aliases of a state machine that the context names'],
@@ -75,6 +77,17 @@ describe('the roles', () => {
       [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage', ...RUN, ...USE_PAYLOADS],
     ],
     ['FunctionsintakeRole', [...TABLE, 'events:PutEvents', ...LOGS, ...READ_QUEUE, 'sqs:SendMessage']],
+    [
+      'LivenotifierRole',
+      [
+        ...TABLE,
+        'events:DisableRule',
+        'events:EnableRule',
+        'execute-api:ManageConnections',
+        ...LOGS,
+        'sqs:SendMessage',
+      ],
+    ],
     ['LambdaEngineRole', ['lambda:InvokeFunction']],
     ['TickRole', ['lambda:InvokeFunction', 'sqs:SendMessage']],
     ['UserFunctionsoneRole', [...LOGS, ...USE_PAYLOADS, 'execute-api:Invoke']],
@@ -85,7 +98,7 @@ describe('the roles', () => {
   });
 
   it('are all listed above', () => {
-    expect(resourcesOf(template, 'AWS::IAM::Role').size).toBe(7);
+    expect(resourcesOf(template, 'AWS::IAM::Role').size).toBe(8);
   });
 
   it('let the engine invoke the team’s functions and no others', () => {

@@ -235,7 +235,7 @@ describe('MillraceStack', () => {
       const used = [...resourcesOf(functions, 'AWS::Lambda::Function').values()].map((each) =>
         propertyOf(each, 'LoggingConfig', 'LogGroup', 'Ref'),
       );
-      expect(new Set(used).size).toBe(4);
+      expect(new Set(used).size).toBe(5);
       for (const id of used) expect(groups.has(String(id))).toBe(true);
       for (const group of groups.values()) expect(propertyOf(group, 'RetentionInDays')).toBe(30);
     });
@@ -260,7 +260,11 @@ describe('MillraceStack', () => {
   });
 
   it('lets in only signed requests, all to the api function', () => {
-    expect(resourcesOf(template, 'AWS::ApiGatewayV2::Route').size).toBe(1);
+    const types = [...resourcesOf(template, 'AWS::ApiGatewayV2::Route').values()].map((route) =>
+      propertyOf(route, 'AuthorizationType'),
+    );
+    // The routes of a WebSocket behind $connect have none of their own.
+    expect(types.sort()).toEqual(['AWS_IAM', 'CUSTOM', 'NONE', 'NONE']);
     template.hasResourceProperties('AWS::ApiGatewayV2::Route', { RouteKey: '$default', AuthorizationType: 'AWS_IAM' });
     template.hasResourceProperties('AWS::ApiGatewayV2::Integration', {
       PayloadFormatVersion: '2.0',
