@@ -11,7 +11,7 @@ const PROJECT = join(import.meta.dirname, '../..');
 const CDK = join(PROJECT, 'node_modules/.bin/cdk');
 const STACK = 'Millrace';
 /** A deployment takes seconds; one that hangs must not hold up the tests for good (ms). */
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 400_000;
 
 const outputsSchema = z.object({
   [STACK]: z.looseObject({

@@ -9,7 +9,7 @@ export default defineConfig({
     include: ['test/deploy/**/*.test.ts'],
     // Most of the time goes by waiting for ticks, so there are more emulators at once than processors.
     maxWorkers: 4,
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });
