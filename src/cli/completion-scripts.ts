@@ -1,6 +1,6 @@
 /**
  * What makes a shell ask `millrace complete` for the words that may come next. It answers a line for each, `word`, tab, what it
- * is; and a last line that says what else may come: `:files`, `:folders` or `:nothing`.
+ * is; and a last line that says what else may come: `:files`, `:folders` or `:nothing`. Scripts of kept libraries complete no paths.
  */
 const BASH = `# millrace: completion for bash
 _millrace() {

@@ -29,9 +29,9 @@ const DEFAULT_SUBCOMMAND = 'show';
  */
 export function completionsOf(program: Command, words: readonly string[]): Completions {
   const current = words.at(-1) ?? '';
-  const { command, positionals, url, valueOf } = readWords(program, words.slice(0, -1));
+  const { command, positionals, url, waiting } = readWords(program, words.slice(0, -1));
   const found = { given: { positionals, url } };
-  if (valueOf !== undefined) return { ...found, ...valuesOf(valueOf, command, current) };
+  if (waiting !== undefined) return { ...found, ...valuesOf(waiting, command, current) };
   if (current.startsWith('-')) {
     return { ...found, candidates: startingWith(current, optionCandidates(command)), kind: 'nothing' };
   }
@@ -49,27 +49,27 @@ interface Place {
   readonly positionals: readonly string[];
   readonly url: string | undefined;
   /** The option that is still without its value. */
-  readonly valueOf: Option | undefined;
+  readonly waiting: Option | undefined;
 }
 
 function readWords(program: Command, words: readonly string[]): Place {
   let command = program;
   let positionals: string[] = [];
   let url: string | undefined;
-  let valueOf: Option | undefined;
+  let waiting: Option | undefined;
   for (const word of words) {
-    if (valueOf !== undefined) {
-      if (valueOf.long === '--url') url = word;
-      valueOf = undefined;
+    if (waiting !== undefined) {
+      if (waiting.long === '--url') url = word;
+      waiting = undefined;
     } else if (word.startsWith('-')) {
-      valueOf = optionOf(targetOf(command), word);
+      waiting = optionOf(targetOf(command), word);
     } else {
       const subcommand = positionals.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
       command = subcommand ?? command;
       positionals = subcommand ? [] : [...positionals, word];
     }
   }
-  return { command, positionals, url, valueOf };
+  return { command, positionals, url, waiting };
 }
 
 /** The option of a word, where it takes a value that is still to come. */

@@ -29,7 +29,7 @@ export function accessTo(address: string, { MILLRACE_AUTH = '', MILLRACE_TOKEN =
   const access = accessBy(hostname, MILLRACE_AUTH, MILLRACE_TOKEN);
   if (access === 'none' || protocol === 'https:') return access;
   const what = access === 'token' ? 'MILLRACE_TOKEN is' : 'signatures of AWS are';
-  throw new CliError('INSECURE_URL', `${what} not sent to ${address}: anybody on the way could read them.`, {
+  throw new CliError('INSECURE_URL', `${what} not sent to ${address}: it could be read on the way.`, {
     next: 'Name an address that begins with https://, or set MILLRACE_AUTH=none.',
   });
 }

@@ -42,7 +42,7 @@ export function addDevCommand(program: Command, context: CliContext): void {
     .option('--app <command>', 'command of the CDK app to synthesize (default: an app with nothing but Millrace)')
     .option('--chaos <spec>', 'troubles to make, see below')
     .option('--seed <n>', 'makes --chaos choose the same again', parseSeed)
-    .option('--json', 'print one JSON line when ready: {url, data, pid}')
+    .option('--json', 'print one JSON line when ready: {url, wsUrl, data, pid}')
     .addHelpText(
       'after',
       `
@@ -70,7 +70,7 @@ async function dev(options: DevOptions, context: CliContext): Promise<number> {
     throw interrupts.happened ? new CliError('INTERRUPTED', 'stopped.', { exitCode: EXIT.interrupted }) : error;
   });
   if (options.json) {
-    output.line(JSON.stringify({ url: host.url, data: dataDir, pid: process.pid }));
+    output.line(JSON.stringify({ url: host.url, wsUrl: host.wsUrl, data: dataDir, pid: process.pid }));
   } else {
     const { bold, dim } = output.style;
     output.line(`${bold('Millrace')} is ready at ${bold(host.url)}  ${dim(`after ${duration(now() - begun)}`)}`);

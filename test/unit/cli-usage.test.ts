@@ -23,21 +23,23 @@ describe('help', () => {
     expect(listed).toEqual(expect.arrayContaining(commands));
   });
 
-  it.each([
-    ['dev'],
-    ['run'],
-    ['validate'],
-    ['import', 'wfcommons'],
-    ['pipelines'],
-    ['runs'],
-    ['status'],
-    ['explain'],
-    ['history'],
-    ['stop'],
-  ])('shows an example of %s %s', async (...command) => {
-    const { code, stdout, stderr } = await runHere([...command, '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`Examples?:\\n {2}millrace ${command.join(' ')}`));
+  it('shows examples of every command', async () => {
+    const pages = new Map<string, string>();
+    const read = async (words: readonly string[]) => {
+      const { code, stdout, stderr } = await runHere([...words, '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      pages.set(words.join(' '), stdout);
+      const [list = ''] = stdout.split(/^Commands:\n/m)[1]?.split('\n\n') ?? [];
+      const names = Array.from(list.matchAll(/^ {2}([a-z]+)(?= )/gm), ([, name = '']) => name);
+      for (const name of names) if (name !== 'help') await read([...words, name]);
+    };
+    await read([]);
+    expect(pages.size).toBeGreaterThan(25);
+    const isGroup = (name: string) => name === '' || name === 'import';
+    const without = [...pages].filter(
+      ([name, page]) => !isGroup(name) && !new RegExp(`Examples?:\\n {2}millrace ${name}`).test(page),
+    );
+    expect(without.map(([name]) => name)).toEqual([]);
   });
 
   it('is wrong usage where a command is missing', async () => {
