@@ -5,7 +5,7 @@ import type { Chaos } from '#local/chaos.ts';
 import { hostRegion } from '#local/cloud-address.ts';
 import { type FunctionLog, openFunctionLog } from '#local/function-log.ts';
 import { HostError, unsupportedResource } from '#local/host-error.ts';
-import { processesFrom, threadsFrom } from '#local/lambda-environment.ts';
+import { threadsFrom } from '#local/lambda-environment.ts';
 import {
   FunctionPool,
   type HostedFunction,
@@ -13,6 +13,7 @@ import {
   type InvocationRequest,
 } from '#local/lambda-pool.ts';
 import type { LogEvents } from '#local/log-events.ts';
+import { processesFrom } from '#local/process-environment.ts';
 import type { RuntimeEntries } from '#local/runtime-entries.ts';
 import { StartGate } from '#local/start-gate.ts';
 import type { HostedResource } from '#local/template.ts';
