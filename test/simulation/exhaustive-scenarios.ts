@@ -40,6 +40,13 @@ const map: Scenario = {
   script: (_id, _attempt, item) => (item === 1 ? BROKEN : undefined),
 };
 
+/** Its node outlasts several ticks. */
+const long: Scenario = {
+  name: 'long node',
+  definition: { name: 'long', nodes: [node('a')] },
+  script: () => ({ durationMs: 400 * SECOND, end: { status: 'SUCCEEDED', output: '{}' } }),
+};
+
 const engineGone: Scenario = {
   name: 'engine gone',
   definition: { name: 'gone', nodes: [node('a'), node('b', ['a'])] },
@@ -85,6 +92,7 @@ const schedule = inPipelineWorld({
 export const SMALL_SCENARIOS: readonly SmallScenario[] = [
   ...FROM_LIST,
   inWorld('map', ['SUCCEEDED SS'], () => map),
+  inWorld('long node', ['SUCCEEDED S'], () => long),
   inWorld('engine gone', ['SUCCEEDED SS'], () => engineGone),
   inWorld('start', ['SUCCEEDED S'], start, 2),
   inWorld('request', ['ABORTED A', 'SUCCEEDED S'], request, 2),

@@ -73,12 +73,29 @@ export function inWorld(name: string, ends: readonly string[], make: () => Scena
 
 class SmallWorld extends World {
   private readonly losesWork: () => boolean;
+  private readonly crashCount: number;
+  /** Since when the state of a run has not been told, by its id (ms since the epoch). */
+  private readonly untold = new Map<string, number>();
 
   constructor(scenario: Scenario, crashes: readonly Crash[], mode: Mode) {
     const kills = new Kills(crashes);
     const drops = () => mode === 'ticks' || (mode === 'events, then ticks' && kills.hasBegun);
     super(scenario, faultsOf(kills, drops));
     this.losesWork = drops;
+    this.crashCount = crashes.length;
+  }
+
+  /** Nobody waits for the end of a run to hear of what it has come to: a state is told soon, whoever died over it. */
+  override check(): void {
+    super.check();
+    const most = (TICKS_PER_CRASH * this.crashCount + 1) * this.options.tickMs;
+    for (const { id, state, announced } of this.runs.all()) {
+      const since = announced.state === state ? undefined : (this.untold.get(id) ?? this.now);
+      if (since === undefined) this.untold.delete(id);
+      else this.untold.set(id, since);
+      const ms = this.now - (since ?? this.now);
+      require(this, ms <= most, () => `run ${id} is ${state}, and for ${ms} ms nobody was told`);
+    }
   }
 
   override onDeath(invocation: Invocation): void {
