@@ -85,28 +85,28 @@ describe('a random run in a random world', () => {
   it('becomes what users made of it by marks, answers, deletions and re-runs, and leaves what newer code has alone', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.asked, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 600 },
+      { ...TELL, numRuns: 300 },
     );
   });
 
   it('starts by itself once for each instant and event, and not while its pipeline is paused or deleted', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.scheduled, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 300 },
+      { ...TELL, numRuns: 150 },
     );
   });
 
   it('ends what falls silent and nothing that reports, and waits for an engine whose owner is silent', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.silent, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 500 },
+      { ...TELL, numRuns: 250 },
     );
   });
 
   it('comes to the same where messages are handed over twice at once and ticks do not come', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.harsh, async (plan) => void (await playPlan(plan))),
-      { ...TELL, numRuns: 400 },
+      { ...TELL, numRuns: 250 },
     );
   });
 });

@@ -81,8 +81,11 @@ function withRival(ask: PlannedAsk): PlannedAsk[] {
   return ask.kind === 'answer' && ask.times > 1 ? [ask, { ...ask, approve: !ask.approve }] : [ask];
 }
 
-/** Acts name nodes that there are. */
-function within(ask: PlannedAsk, count: number): PlannedAsk {
+/** Acts name nodes that there are, and answers those that wait for one, where there is any. */
+function within(ask: PlannedAsk, count: number, waiting: readonly number[]): PlannedAsk {
+  if (ask.kind === 'answer' && waiting.length > 0) {
+    return { ...ask, place: waiting[ask.place % waiting.length] as number };
+  }
   if (ask.kind === 'mark' || ask.kind === 'answer') return { ...ask, place: ask.place % count };
   if (ask.kind !== 'rerun') return ask;
   const marks = new Map(ask.marks.map((one) => [one.place % count, { ...one, place: one.place % count }]));
@@ -110,7 +113,8 @@ export const askedPlans: fc.Arbitrary<Plan> = calmOrNot(
         const wait = all[at];
         return wait === undefined ? one : toApproval(one, wait);
       });
-      const known = drawn.flatMap(withRival).map((ask) => within(ask, nodes.length));
+      const waiting = [...nodes.keys()].filter((at) => nodes[at]?.approval);
+      const known = drawn.flatMap(withRival).map((ask) => within(ask, nodes.length, waiting));
       return { ...plan, ...root, ...rest, nodes, children: [child], asks: known };
     }),
 );
