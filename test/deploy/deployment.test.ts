@@ -1,9 +1,5 @@
 /** What a team does with the CDK app, in order: bootstrap, deploy, use it, change a pipeline and a function in mid-run, destroy. */
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
-import { ListStateMachinesCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answerGate,
@@ -17,6 +13,7 @@ import {
 import { emptyBucket } from './buckets.ts';
 import { type Deployment, deploy } from './deployment.ts';
 import { registerTeamEngine } from './engine-steps.ts';
+import { whatIsLeft } from './leftovers.ts';
 import { everything, everythingGives, gated, reporting, single } from './pipelines.ts';
 import { createApiCaller } from './signed-api.ts';
 
@@ -128,7 +125,7 @@ describe('cdk destroy', () => {
     const { clients, outputs } = deployment;
     await emptyBucket(clients, outputs.PayloadBucketName);
     await deployment.destroy();
-    expect(await left(clients)).toEqual({
+    expect(await whatIsLeft(clients)).toEqual({
       tables: [],
       queues: [],
       stateMachines: ['millrace-team'],
@@ -136,24 +133,3 @@ describe('cdk destroy', () => {
     });
   });
 });
-
-/** What there still is, by name. */
-async function left(clients: Deployment['clients']) {
-  const dynamo = new DynamoDBClient(clients);
-  const sqs = new SQSClient(clients);
-  const sfn = new SFNClient(clients);
-  const s3 = new S3Client({ ...clients, forcePathStyle: true });
-  const [{ TableNames = [] }, { QueueUrls = [] }, { stateMachines = [] }, { Buckets = [] }] = await Promise.all([
-    dynamo.send(new ListTablesCommand({})),
-    sqs.send(new ListQueuesCommand({})),
-    sfn.send(new ListStateMachinesCommand({})),
-    s3.send(new ListBucketsCommand({})),
-  ]);
-  for (const client of [dynamo, sqs, sfn, s3]) client.destroy();
-  return {
-    tables: TableNames,
-    queues: QueueUrls,
-    stateMachines: stateMachines.map(({ name }) => name),
-    buckets: Buckets.map(({ Name }) => Name),
-  };
-}

@@ -10,6 +10,8 @@ import { type CallApi, createApiCaller } from './signed-api.ts';
 export interface DeploymentOptions {
   /** Whether the roles of functions are enforced. @default false */
   readonly auth?: boolean;
+  /** Whether table and bucket go with the stack. @default true */
+  readonly ephemeral?: boolean;
 }
 
 /** Settings of SDK clients of an emulator. */
@@ -41,7 +43,7 @@ export interface Deployment {
 export const OWNER = { accessKeyId: 'test', secretAccessKey: 'test' } as const;
 
 /** Starts an emulator, bootstraps its account and deploys the app of this project there. */
-export async function deploy({ auth = false }: DeploymentOptions = {}): Promise<Deployment> {
+export async function deploy({ auth = false, ephemeral = true }: DeploymentOptions = {}): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-deployment-'));
   const functions = join(folder, 'functions');
   await cp(join(import.meta.dirname, 'functions'), functions, { recursive: true });
@@ -50,7 +52,7 @@ export async function deploy({ auth = false }: DeploymentOptions = {}): Promise<
     await emulator.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  const context = { functions, ephemeral: 'true' };
+  const context = { functions, ephemeral: String(ephemeral) };
   const clients = { endpoint: emulator.url, region: 'us-east-1', credentials: OWNER };
   const cdk = createCdk(emulator, folder);
   const outputs = await deployFirst(cdk, context).catch(async (error) => {

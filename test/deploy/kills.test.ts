@@ -1,7 +1,7 @@
 /** The process of every function dies once while a run needs it: its call is lost, and no run is. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   answerGate,
   expectOneExecutionPerAttempt,
@@ -12,18 +12,21 @@ import {
   untilRunOf,
 } from './api-steps.ts';
 import { type Deployment, deploy } from './deployment.ts';
-import { killAtWork } from './kills.ts';
+import { killAtWork, lostBatches } from './kills.ts';
+import { whatIsLeft } from './leftovers.ts';
 import { everything, everythingGives, gated, single } from './pipelines.ts';
 
 /** When schedulers are killed (ms after the start of a run is asked for): before their pass, within it, and after it. */
-const MOMENTS_MS = [0, 50, 100, 150, 200, 300, 500, 800];
+const MOMENTS_MS = [0, 50, 100, 150, 200, 300, 400, 600];
+/** How many passes have to be cut off before it is enough. */
+const CUT_OFF = 2;
 /** Runs take longer than two ticks if the call that was lost was their last. */
-const TICKS_SECONDS = 200;
+const TICKS_SECONDS = 300;
 
 let deployment: Deployment;
 
 beforeAll(async () => {
-  deployment = await deploy();
+  deployment = await deploy({ ephemeral: false });
   for (const definition of [everything, gated('one'), single]) await putPipeline(deployment.call, definition);
 });
 afterAll(async () => {
@@ -38,8 +41,9 @@ describe('a function whose process is killed in mid-run', () => {
     const bus = new EventBridgeClient(clients);
     const detail = JSON.stringify({ pipeline: 'requested', input: { count: 1 } });
     const Entries = [{ EventBusName: outputs.BusName, Source: 'orders', DetailType: 'RunRequested', Detail: detail }];
-    await killAtWork(emulator, 'millrace-intake', () => bus.send(new PutEventsCommand({ Entries })), 50);
+    await killAtWork(emulator, 'millrace-intake', () => bus.send(new PutEventsCommand({ Entries })), 0);
     bus.destroy();
+    await vi.waitFor(() => expect(lostBatches(emulator, 'millrace-intake')).toBe(1), { timeout: 60_000 });
     const run = await untilRunOf(call, 'requested', TICKS_SECONDS);
     expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: [1] });
     expect((await call('GET', '/v1/runs?pipeline=requested')).body.items).toHaveLength(1);
@@ -64,16 +68,29 @@ describe('a function whose process is killed in mid-run', () => {
     await expectOneExecutionPerAttempt(call, clients, run, 8);
   });
 
-  it('scheduler: at any moment of a pass, and the tick carries on what it left', async () => {
+  it('scheduler: in the middle of a pass, and the tick carries on what it left', async () => {
     const { emulator, clients, call } = deployment;
     const runs: string[] = [];
-    for (const ms of MOMENTS_MS) {
+    while (lostBatches(emulator, 'millrace-scheduler') < CUT_OFF && runs.length < 5 * MOMENTS_MS.length) {
+      const ms = MOMENTS_MS[runs.length % MOMENTS_MS.length] ?? 0;
       runs.push(await killAtWork(emulator, 'millrace-scheduler', () => startRun(call, 'single', { count: 2 }), ms));
     }
+    expect(lostBatches(emulator, 'millrace-scheduler')).toBeGreaterThanOrEqual(CUT_OFF);
     for (const run of runs) {
       expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: [1, 2] });
       await expectOneExecutionPerAttempt(call, clients, run, 1);
     }
+  });
+});
+
+describe('cdk destroy', () => {
+  it('keeps the table and the bucket of an installation that is not ephemeral', async () => {
+    const { clients, outputs } = deployment;
+    await deployment.destroy();
+    const { tables, queues, stateMachines, buckets } = await whatIsLeft(clients);
+    expect(tables).toEqual([outputs.TableName]);
+    expect(buckets).toContain(outputs.PayloadBucketName);
+    expect({ queues, stateMachines }).toEqual({ queues: [], stateMachines: [] });
   });
 });
 

@@ -23,6 +23,11 @@ export async function killAtWork<T>(
   return await acted;
 }
 
+/** How many batches of a queue ended with the process that worked on them; the emulator says so. */
+export function lostBatches(emulator: MiniStack, functionName: string): number {
+  return emulator.log().split(`ESM: Lambda ${functionName} failed processing SQS batch`).length - 1;
+}
+
 async function untilProcess(emulator: MiniStack, functionName: string): Promise<void> {
   const until = Date.now() + INVOKED_MS;
   while (emulator.processesOf(functionName).length === 0) {
