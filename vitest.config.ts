@@ -14,6 +14,7 @@ export default defineConfig({
       project('unit', 60_000),
       project('contract', 60_000),
       project('simulation', 300_000),
+      project('replay', 120_000),
       project('functions', 60_000),
       project('infra', 120_000),
       project('integration', 300_000),
