@@ -11,6 +11,8 @@ export interface Mutation {
   readonly to: string;
   /** Kinds of random worlds that are likely to notice it, and are played first. */
   readonly kinds?: readonly PlanKind[];
+  /** Files of tests that notice it where worlds do not, and are run before all others. */
+  readonly tests?: readonly string[];
 }
 
 const STEP = 'src/domain/step.ts';
@@ -85,6 +87,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: START_EXECUTIONS,
     from: '      if (deps.clock.now() - reading.readAt >= deps.options.passMs) return undefined;\n',
     to: '',
+    kinds: ['narrow'],
+    tests: ['fence.sim.test.ts', 'crash.sim.test.ts'],
   },
   {
     name: 'an ending is not fenced',
@@ -97,6 +101,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: LOOKS,
     from: 'if (draft.readAt - missingSince >= draft.options.passMs + FENCE_MARGIN_MS) {',
     to: 'if (draft.readAt - flight.since >= draft.options.passMs + FENCE_MARGIN_MS) {',
+    tests: ['fence.sim.test.ts'],
   },
   {
     name: 'a start that came too late is not taken back',
@@ -229,6 +234,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: START_EXECUTIONS,
     from: 'if (!failed || flight.polls < MAX_EVALUATION_TRIES)',
     to: 'if (flight.polls < MAX_EVALUATION_TRIES && (failed || !failed))',
+    tests: ['engine.sim.test.ts'],
   },
   {
     name: 'a retry waits for the tick',

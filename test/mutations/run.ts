@@ -44,16 +44,24 @@ type Verdict =
   | { readonly kind: 'caught'; readonly by: string; readonly message: string }
   | { readonly kind: 'alive' | 'stuck' };
 
-const { only, threads, record, worldsOnly } = new Command('npm run mutations --')
+const { only, part, threads, record, worldsOnly } = new Command('npm run mutations --')
   .description('Breaks the core in named ways and shows that the simulation notices each.')
   .option('--only <text>', 'those whose name contains a text', '')
+  .option('--part <n/of>', 'every so many of them, so that several machines share them', '1/1')
   .option('--threads <number>', 'how many are tried at the same time', Number, availableParallelism())
   .option('--worlds-only', 'leaves out the tests, which take far longer than the worlds and come after them')
   .option('--record <file>', 'a file that gets a line of JSON for each')
   .parse()
-  .opts<{ readonly only: string; readonly threads: number; readonly record?: string; readonly worldsOnly?: true }>();
+  .opts<{
+    readonly only: string;
+    readonly part: string;
+    readonly threads: number;
+    readonly record?: string;
+    readonly worldsOnly?: true;
+  }>();
 
-process.exitCode = await main(MUTATIONS.filter(({ name }) => name.includes(only)));
+const [place = 1, of = 1] = part.split('/').map(Number);
+process.exitCode = await main(MUTATIONS.filter(({ name }, at) => name.includes(only) && at % of === place - 1));
 
 async function main(mutations: readonly Mutation[]): Promise<number> {
   const outdated = await outdatedMutations(mutations);
@@ -125,7 +133,9 @@ async function tryMutation(tree: string, mutation: Mutation): Promise<Verdict> {
   );
   try {
     const verdict = await playWorlds(tree, mutation.kinds ?? []);
-    return verdict.kind === 'alive' && !worldsOnly ? await runTests(tree) : verdict;
+    if (verdict.kind !== 'alive') return verdict;
+    const likely = mutation.tests ? await runTests(tree, mutation.tests) : verdict;
+    return likely.kind === 'alive' && !worldsOnly ? await runTests(tree, []) : likely;
   } finally {
     await writeFile(file, original);
   }
@@ -142,13 +152,13 @@ async function playWorlds(tree: string, kinds: readonly string[]): Promise<Verdi
   return { kind: 'caught', by, message: firstLine(message) };
 }
 
-/** Runs the tests of the simulation, up to their first failure. */
-async function runTests(tree: string): Promise<Verdict> {
+/** Runs tests of the simulation, all where none is named, up to their first failure. */
+async function runTests(tree: string, files: readonly string[]): Promise<Verdict> {
   const results = path.join(tree, 'results.json');
   await rm(results, { force: true });
   const vitest = path.join(tree, 'node_modules/vitest/vitest.mjs');
   const args = ['run', '--project', 'simulation', '--bail', '1', '--reporter', 'json', '--outputFile', results];
-  const { code } = await run(tree, [vitest, ...args]);
+  const { code } = await run(tree, [vitest, ...args, ...files.map((file) => `test/simulation/${file}`)]);
   if (code === 0) return { kind: 'alive' };
   if (code === undefined) return { kind: 'stuck' };
   const { testResults } = reportSchema.parse(JSON.parse(await readFile(results, 'utf8')));

@@ -3,7 +3,7 @@ import { createMemoryStartCounts } from '#adapters/memory/memory-start-counts.ts
 import type { NodeDefinition } from '#domain/definition.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { posts, requests } from './exhaustive-callers.ts';
-import { inPipelineWorld, inWorld, type SmallScenario } from './exhaustive-worlds.ts';
+import { inPipelineWorld, inWorld, type SmallEnd, type SmallScenario } from './exhaustive-worlds.ts';
 import { SCENARIOS } from './scenarios.ts';
 import type { Scenario, Script } from './world.ts';
 
@@ -16,16 +16,19 @@ const BROKEN: Script = { durationMs: SECOND, end: { status: 'FAILED', error: { n
 const SLOW: Script = { durationMs: 30 * SECOND, end: { status: 'SUCCEEDED', output: '{}' } };
 const FIRST_RUN = 'a'.repeat(26);
 
-/** How the runs of the others may end, where a stop races what they do. */
-const RACES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['stop race', ['SUCCEEDED S', 'ABORTED A']],
-  ['stop while waiting for a retry', ['ABORTED AA']],
-  ['stop while paused', ['ABORTED SA', 'ABORTED AA']],
+/** How those end that a stop or a pause races, and how many ticks those take at most that have to wait. */
+const ENDS: ReadonlyMap<string, Partial<SmallEnd>> = new Map([
+  ['timeout', { calmTicks: 1 }],
+  ['stop race', { ends: ['SUCCEEDED S', 'ABORTED A'] }],
+  ['stop while waiting for a retry', { ends: ['ABORTED AA'], calmTicks: 1 }],
+  ['pause and resume', { calmTicks: 1 }],
+  ['stop while paused', { ends: ['ABORTED SA', 'ABORTED AA'], calmTicks: 6 }],
 ]);
 
 const FROM_LIST: readonly SmallScenario[] = SCENARIOS.map((scenario) => {
   const { name, expected } = scenario;
-  return inWorld(name, expected ? [`${expected.state} ${expected.nodes}`] : (RACES.get(name) ?? []), () => scenario);
+  const ends = expected ? [`${expected.state} ${expected.nodes}`] : [];
+  return inWorld(name, { ends, ...ENDS.get(name) }, () => scenario);
 });
 
 const map: Scenario = {
@@ -91,10 +94,10 @@ const schedule = inPipelineWorld({
 /** All of them, those whose pairs are played first at the beginning. */
 export const SMALL_SCENARIOS: readonly SmallScenario[] = [
   ...FROM_LIST,
-  inWorld('map', ['SUCCEEDED SS'], () => map),
-  inWorld('long node', ['SUCCEEDED S'], () => long),
-  inWorld('engine gone', ['SUCCEEDED SS'], () => engineGone),
-  inWorld('start', ['SUCCEEDED S'], start, 2),
-  inWorld('request', ['ABORTED A', 'SUCCEEDED S'], request, 2),
+  inWorld('map', { ends: ['SUCCEEDED SS'] }, () => map),
+  inWorld('long node', { ends: ['SUCCEEDED S'], calmTicks: 6 }, () => long),
+  inWorld('engine gone', { ends: ['SUCCEEDED SS'], calmTicks: 3 }, () => engineGone),
+  inWorld('start', { ends: ['SUCCEEDED S'], count: 2 }, start),
+  inWorld('request', { ends: ['ABORTED A', 'SUCCEEDED S'], count: 2 }, request),
   schedule,
 ];
