@@ -135,7 +135,7 @@ export class NewerRunError extends Error {
   }
 }
 
-/** Writes a run. */
+/** Writes a run, in the layout of this version whichever it was read from. */
 export function packRun(run: RunRecord): PackedRun {
   const packed: z.input<typeof packedRun> = {
     p: run.pipeline,
@@ -173,7 +173,7 @@ export function packRun(run: RunRecord): PackedRun {
   };
   return {
     id: run.id,
-    schemaVersion: run.schemaVersion,
+    schemaVersion: RUN_SCHEMA_VERSION,
     rev: run.rev,
     ...(run.dueAt !== undefined && { dueAt: run.dueAt }),
     body: JSON.stringify(packed),
@@ -204,7 +204,7 @@ export function unpackRun(stored: PackedRun): RunRecord {
 function toRun(stored: PackedRun, packed: z.output<typeof packedRun>): RunRecord {
   const created = packed.c;
   return {
-    schemaVersion: stored.schemaVersion,
+    schemaVersion: RUN_SCHEMA_VERSION,
     id: stored.id,
     pipeline: packed.p,
     revision: packed.v,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Decision, Flight, RunRecord } from '#domain/run.ts';
+import { type Decision, type Flight, RUN_SCHEMA_VERSION, type RunRecord } from '#domain/run.ts';
 import {
   DamagedRunError,
   NewerRunError,
@@ -164,5 +164,10 @@ describe('packRun and unpackRun', () => {
   it('leave a record of newer code to newer code', () => {
     const good = packRun(fc.sample(run, 1)[0] as RunRecord);
     expect(() => unpackRun({ ...good, schemaVersion: 2 })).toThrow(NewerRunError);
+  });
+
+  it('are written with the number of the layout that they have, whichever they were read from', () => {
+    const old = { ...(fc.sample(run, 1)[0] as RunRecord), schemaVersion: 0 };
+    expect(packRun(old).schemaVersion).toBe(RUN_SCHEMA_VERSION);
   });
 });
