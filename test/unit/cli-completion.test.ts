@@ -113,7 +113,7 @@ describe('millrace completion', () => {
     const program = [
       'millrace() { printf "%s\\n" "$*" >&2; printf "status\\tshow a run\\nstop\\tstop a run\\n:nothing\\n"; }',
       COMPLETION_SCRIPTS.bash,
-      'COMP_WORDS=(millrace --url "a b" st); COMP_CWORD=3; _millrace; printf "%s|" "${COMPREPLY[@]}"',
+      `COMP_WORDS=(millrace --url "a b" st); COMP_CWORD=3; _millrace; printf "%s|" "\${COMPREPLY[@]}"`,
     ].join('\n');
     expect(execFileSync('bash', ['-c', program], { encoding: 'utf8' })).toBe('status|stop|');
   });
