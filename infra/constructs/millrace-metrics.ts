@@ -44,7 +44,7 @@ const NAMESPACE = 'Millrace';
 
 /** The metrics of an installation. They cost nothing until somebody looks at them. */
 export function metricsOf(settings: MillraceSettings, parts: MillraceParts): MillraceMetrics {
-  const { own, inbox, requests, tick, entrance, engine } = parts;
+  const { own, inbox, requests, tick, entrance, engine, live } = parts;
   const period = Duration.minutes(5);
   const ofScheduler = (metricName: string, statistic: string, every = period) =>
     new Metric({
@@ -66,7 +66,10 @@ export function metricsOf(settings: MillraceSettings, parts: MillraceParts): Mil
     deadLetters: mapped(depths, (queue) =>
       queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
     ),
-    functions: mapped({ api: own.api, scheduler: own.scheduler, intake: own.intake }, functionMetrics),
+    functions: mapped(
+      { api: own.api, scheduler: own.scheduler, intake: own.intake, notifier: live.notifier },
+      functionMetrics,
+    ),
     messageAges: mapped({ inbox, requests }, ({ queue }) =>
       queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period }),
     ),

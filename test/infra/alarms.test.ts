@@ -23,9 +23,11 @@ const NAMES = [
   'errors-api',
   'errors-scheduler',
   'errors-intake',
+  'errors-notifier',
   'throttles-api',
   'throttles-scheduler',
   'throttles-intake',
+  'throttles-notifier',
   'server-errors',
   'own-events',
 ];
