@@ -3,6 +3,7 @@ import pMap from 'p-map';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import {
   dropHolder,
+  engineStatus,
   isOpen,
   type LimitRecord,
   type LimitReport,
@@ -13,7 +14,7 @@ import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { limitReport } from '#domain/run-limits.ts';
 import type { WaitingPlace } from '#ports/index.ts';
 import type { PassDeps } from './deps.ts';
-import { lookForMachine } from './engines.ts';
+import { announceEngine, lookForMachine } from './engines.ts';
 import { runLimitPass, withDue } from './limit-pass.ts';
 import { lookAtRun } from './look-at-run.ts';
 import { type PassOutcome, runPass } from './pass.ts';
@@ -46,8 +47,19 @@ export async function workLimit(
   if (!limit?.ringsWaiting && !limit?.tellsPipelines) return;
   // Runs first: they wait for work, pipelines only for the word that there is an engine.
   const isRung = limit.ringsWaiting ? await ringWaiting(deps, limit) : true;
+  if (isSilenceLeftOver(before, limit, deps.clock.now())) await announceEngine(deps, limit);
   if (limit.tellsPipelines) await tellPipelines(name);
   await settle(deps, limit, isRung);
+}
+
+/** Whether a pass noted before this one that an engine fell silent: it may have died before it said so. */
+function isSilenceLeftOver(
+  before: LimitRecord,
+  { engine, toldStatus, tellsPipelines }: LimitRecord,
+  now: number,
+): boolean {
+  if (!engine || !tellsPipelines || before.toldStatus !== toldStatus) return false;
+  return engineStatus(engine, now).reason === 'HeartbeatMissed';
 }
 
 /** What runs that were not heard have committed; those that have not taken up their grants are rung again. */
