@@ -20,6 +20,7 @@ async function startDev(...more: readonly string[]): Promise<void> {
   const ready = JSON.parse(await dev.firstLine);
   expect(ready).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    wsUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+\/live$/),
     data: join(folder, 'data'),
     pid: dev.child.pid,
   });
