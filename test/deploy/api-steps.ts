@@ -53,14 +53,13 @@ export async function untilNode(call: CallApi, run: string, node: string, state:
   }
 }
 
-/** Waits until a pipeline has a run, and gives its id. */
-export async function untilRunOf(call: CallApi, pipeline: string, seconds: number): Promise<string> {
+/** Waits until a pipeline has as many runs, and gives their ids. */
+export async function untilRunsOf(call: CallApi, pipeline: string, count: number, seconds: number): Promise<string[]> {
   const until = Date.now() + seconds * 1000;
   for (;;) {
-    const { body } = await call('GET', `/v1/runs?pipeline=${pipeline}`);
-    const [run] = body.items;
-    if (run) return run.id;
-    if (Date.now() >= until) throw new Error(`after ${seconds} s ${pipeline} has no run`);
+    const { body } = await call('GET', `/v1/runs?pipeline=${pipeline}&limit=100`);
+    if (body.items.length >= count) return body.items.map(({ id }: RunShown) => id);
+    if (Date.now() >= until) throw new Error(`after ${seconds} s ${pipeline} has ${body.items.length} runs`);
   }
 }
 

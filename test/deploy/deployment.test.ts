@@ -8,7 +8,7 @@ import {
   startRun,
   untilNode,
   untilOver,
-  untilRunOf,
+  untilRunsOf,
 } from './api-steps.ts';
 import { emptyBucket } from './buckets.ts';
 import { type Deployment, deploy } from './deployment.ts';
@@ -78,7 +78,7 @@ describe('cdk deploy', () => {
     };
     await bus.send(new PutEventsCommand({ Entries: [event, event] }));
     bus.destroy();
-    const run = await untilRunOf(call, 'single', 60);
+    const [run = ''] = await untilRunsOf(call, 'single', 1, 60);
     expect(await untilOver(call, run, 120)).toMatchObject({
       state: 'SUCCEEDED',
       output: [1, 2],

@@ -13,7 +13,7 @@ import {
   startRun,
   untilNode,
   untilOver,
-  untilRunOf,
+  untilRunsOf,
 } from './api-steps.ts';
 import { type Deployment, deploy } from './deployment.ts';
 import { registerTeamEngine } from './engine-steps.ts';
@@ -71,7 +71,7 @@ describe('with roles enforced', () => {
     const detail = JSON.stringify({ pipeline: 'single', input: { count: 2 } });
     const Entries = [{ EventBusName: outputs.BusName, Source: 'orders', DetailType: 'RunRequested', Detail: detail }];
     await events.send(new PutEventsCommand({ Entries }));
-    const run = await untilRunOf(call, 'single', 60);
+    const [run = ''] = await untilRunsOf(call, 'single', 1, 60);
     expect(await untilOver(call, run, 200)).toMatchObject({ state: 'SUCCEEDED', output: [1, 2] });
     await events.send(new EnableRuleCommand({ Name: 'millrace-executions' }));
     events.destroy();
