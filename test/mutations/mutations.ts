@@ -11,7 +11,7 @@ export interface Mutation {
   readonly to: string;
   /** Kinds of random worlds that are likely to notice it, and are played first. */
   readonly kinds?: readonly PlanKind[];
-  /** Files of tests that notice it where worlds do not, and are run before all others. */
+  /** Files of tests that notice it where few worlds do, and are run before everything else. */
   readonly tests?: readonly string[];
 }
 
@@ -108,6 +108,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: START_EXECUTIONS,
     from: '      if (deps.clock.now() - reading.readAt >= deps.options.passMs) await takeBackLateStart(deps, reading.run, flight);\n',
     to: '',
+    tests: ['crash.sim.test.ts'],
   },
   {
     name: 'a result is overwritten',
@@ -277,6 +278,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/scheduler/parent-run.ts',
     from: "if (!parent || run.state !== 'QUEUED') return true;",
     to: "if (!parent || run.state !== 'STOPPING') return true;",
+    kinds: ['kin'],
+    tests: ['children.test.ts'],
   },
   {
     name: 'a stop does not go down to the child',
@@ -325,6 +328,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: PASS,
     from: 'const wake = run === before ? undefined : wakeAt(run);',
     to: 'const wake = wakeAt(run);',
+    tests: ['random.sim.test.ts'],
   },
   {
     name: 'a limit is committed whoever changed it since it was read',
@@ -367,6 +371,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: STARTS,
     from: 'b.priority - a.priority || a.index - b.index',
     to: 'a.index - b.index',
+    kinds: ['limits'],
+    tests: ['limits.test.ts'],
   },
   {
     name: 'a run that was not heard is not rung again',

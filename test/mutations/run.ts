@@ -44,16 +44,18 @@ type Verdict =
   | { readonly kind: 'caught'; readonly by: string; readonly message: string }
   | { readonly kind: 'alive' | 'stuck' };
 
+const ALIVE: Verdict = { kind: 'alive' };
+
 const { only, part, threads, record, worldsOnly } = new Command('npm run mutations --')
   .description('Breaks the core in named ways and shows that the simulation notices each.')
-  .option('--only <text>', 'those whose name contains a text', '')
+  .option('--only <texts...>', 'those whose name contains one of the texts', [''])
   .option('--part <n/of>', 'every so many of them, so that several machines share them', '1/1')
   .option('--threads <number>', 'how many are tried at the same time', Number, availableParallelism())
   .option('--worlds-only', 'leaves out the tests, which take far longer than the worlds and come after them')
   .option('--record <file>', 'a file that gets a line of JSON for each')
   .parse()
   .opts<{
-    readonly only: string;
+    readonly only: readonly string[];
     readonly part: string;
     readonly threads: number;
     readonly record?: string;
@@ -61,7 +63,7 @@ const { only, part, threads, record, worldsOnly } = new Command('npm run mutatio
   }>();
 
 const [place = 1, of = 1] = part.split('/').map(Number);
-process.exitCode = await main(MUTATIONS.filter(({ name }, at) => name.includes(only) && at % of === place - 1));
+process.exitCode = await main(MUTATIONS.filter(({ name }, at) => only.some((text) => name.includes(text)) && at % of === place - 1));
 
 async function main(mutations: readonly Mutation[]): Promise<number> {
   const outdated = await outdatedMutations(mutations);
@@ -132,10 +134,16 @@ async function tryMutation(tree: string, mutation: Mutation): Promise<Verdict> {
     original.replace(mutation.from, () => mutation.to),
   );
   try {
-    const verdict = await playWorlds(tree, mutation.kinds ?? []);
-    if (verdict.kind !== 'alive') return verdict;
-    const likely = mutation.tests ? await runTests(tree, mutation.tests) : verdict;
-    return likely.kind === 'alive' && !worldsOnly ? await runTests(tree, []) : likely;
+    const { kinds = [], tests } = mutation;
+    for (const step of [
+      () => (tests ? runTests(tree, tests) : ALIVE),
+      () => playWorlds(tree, kinds),
+      () => (worldsOnly ? ALIVE : runTests(tree, [])),
+    ]) {
+      const verdict = await step();
+      if (verdict.kind !== 'alive') return verdict;
+    }
+    return ALIVE;
   } finally {
     await writeFile(file, original);
   }

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { crashesFromText, crashesToText, type Portion, playPortion, portionsOf } from './exhaustive.ts';
 import { SMALL_SCENARIOS } from './exhaustive-scenarios.ts';
 import { Totals, tableOf } from './exhaustive-table.ts';
+import type { SmallScenario } from './exhaustive-worlds.ts';
 
 /** Those whose pairs take a minute together. */
 const WITH_PAIRS: ReadonlySet<string> = new Set(['chain', 'diamond', 'retry', 'stop race', 'map']);
@@ -23,7 +24,8 @@ describe('C101 a small run whose functions crash', () => {
     process.stdout.write(`${tableOf(totals.rows())}\n`);
   });
 
-  for (const scenario of SMALL_SCENARIOS) {
+  const isLast = ({ name }: SmallScenario) => Number(WITH_PAIRS.has(name));
+  for (const scenario of [...SMALL_SCENARIOS].sort((a, b) => isLast(a) - isLast(b))) {
     const withPairs = WITH_PAIRS.has(scenario.name);
     it(`ends right after every ${withPairs ? 'two crashes' : 'crash'}: ${scenario.name}`, async () => {
       const portions = await portionsOf(scenario, withPairs);
