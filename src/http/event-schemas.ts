@@ -60,11 +60,12 @@ export const runRejectedSchema = z.strictObject({
 
 /**
  * `PipelineChanged`: a pipeline has a new revision or another condition, was paused, resumed or deleted. May be
- * repeated; a higher `version` is newer.
+ * repeated; of events with the same `createdAt`, a higher `version` is newer.
  */
 export const pipelineChangedSchema = z.strictObject({
   ...head,
   pipeline: z.string(),
+  createdAt: instant.describe('Since when it is there: one that was deleted and put again counts versions anew.'),
   revision: z.string(),
   version: z.int(),
   paused: z.boolean(),

@@ -5,11 +5,12 @@ import type { BusEvent } from '#ports/index.ts';
 
 /** The event that says how a pipeline stands after a commit of its head. */
 export function pipelineChanged(head: PipelineHead, source: BusEvent['source']): BusEvent {
-  const { name, revision, version, ready } = head;
+  const { name, createdAt, revision, version, ready } = head;
   const detail: Json = {
     schemaVersion: 1,
     hops: 1,
     pipeline: name,
+    createdAt: toIsoTime(createdAt),
     revision,
     version,
     paused: head.paused !== undefined,

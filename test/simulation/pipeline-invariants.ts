@@ -1,4 +1,6 @@
 /** What must hold of pipelines once a world has come to rest. */
+import { toIsoTime } from '#domain/iso-time.ts';
+import type { PipelineHead } from '#domain/pipeline-head.ts';
 import { unpackHead } from '#domain/pipeline-head-codec.ts';
 import { isRunOver } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
@@ -10,27 +12,29 @@ export function checkPipelinesFinally(world: World): void {
     const head = unpackHead(packed);
     require(world, head.dueAt === undefined, () => `pipeline ${head.name} is still due at the end`);
     require(world, head.tells === undefined, () => `pipeline ${head.name} has still something to tell`);
-    if (head.ready) checkTold(world, head.name, { revision: head.revision, message: head.ready.message });
+    if (head.ready) checkTold(world, head, head.ready.message);
   }
   checkDeleted(world);
 }
 
 interface ToldPipeline {
   readonly pipeline: string;
+  readonly createdAt: string;
   readonly version: number;
   readonly revision: string;
   readonly conditions: readonly { readonly message: string }[];
 }
 
-function checkTold(world: World, name: string, wanted: { readonly revision: string; readonly message: string }): void {
+function checkTold(world: World, { name, createdAt, revision: wanted }: PipelineHead, message: string): void {
   const told = world.trace.told
     .filter(({ detailType }) => detailType === 'PipelineChanged')
     .map(({ detail }) => detail as unknown as ToldPipeline)
-    .filter(({ pipeline }) => pipeline === name);
+    // One of the same name that was deleted had versions of its own.
+    .filter((one) => one.pipeline === name && one.createdAt === toIsoTime(createdAt));
   const newest = Math.max(...told.map(({ version }) => version));
   const isTold = told.some(
     ({ version, revision, conditions }) =>
-      version === newest && revision === wanted.revision && conditions[0]?.message === wanted.message,
+      version === newest && revision === wanted && conditions[0]?.message === message,
   );
   require(world, isTold, () =>
     `what was told last of pipeline ${name} is not how it stands: ${JSON.stringify(told.at(-1))}`);
@@ -41,8 +45,11 @@ function checkDeleted(world: World): void {
   for (const { act, answer, askedAt } of world.users.told) {
     if (act.kind !== 'deletePipeline' || answer !== 'deleted') continue;
     const { pipeline, isForced } = act;
-    require(world, !world.heads.has(pipeline), () => `pipeline ${pipeline} is still there, its deletion was accepted`);
     const skew = 2 * (world.faults.skewMs ?? 0);
+    const head = world.heads.get(pipeline);
+    // A put that was under way meanwhile makes it anew.
+    const isLater = head !== undefined && unpackHead(head).createdAt + skew >= askedAt;
+    require(world, !head || isLater, () => `pipeline ${pipeline} is still there, its deletion was accepted`);
     const latest = askedAt + world.options.passMs + skew;
     const late =
       isQuietWorld(world) &&
