@@ -39,6 +39,8 @@ export class Millrace extends Construct {
   readonly installation: string;
   /** Address of the HTTP API, without a trailing slash. */
   readonly url: string;
+  /** Address of the WebSocket of live updates. */
+  readonly liveUrl: string;
   /** Every aggregate, its history and its results. */
   readonly table: Table;
   /** Where large payloads are. */
@@ -74,8 +76,9 @@ export class Millrace extends Construct {
     this.installation = installation;
     this.refuseTwin();
     this.#parts = makeParts(this, this.#settings);
-    const { entrance, state, payloads, events, inbox, requests } = this.#parts;
+    const { entrance, live, state, payloads, events, inbox, requests } = this.#parts;
     this.url = entrance.url;
+    this.liveUrl = live.url;
     this.table = state.table;
     this.payloads = payloads.bucket;
     this.bus = events.bus;
