@@ -1,96 +1,84 @@
-/** What every store of tickets and subscriptions promises. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LiveStore, LiveTopic } from '#ports/live.ts';
-import { CREATED, nextId } from './sample-run.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LiveStore } from '#ports/live.ts';
+import { CREATED } from './sample-run.ts';
 
-/** A fresh, empty store, and what ends it. */
-export interface LiveStoreHarness {
+/** A backend under test. */
+interface LiveStoreBackend {
   readonly store: LiveStore;
   close(): Promise<void>;
 }
 
-/** API Gateway's connection ids are base64: `/`, `+` and `=` are in them. */
-const CONNECTIONS = ['L0SM9cOFvHcCIhw=', 'L0SM9cOFvHcCIhw', 'a/b+c==', 'a/b', '__proto__'];
+const UNTIL = CREATED + 1_000;
 
-export function describeLiveStore(backend: string, open: () => Promise<LiveStoreHarness>): void {
-  describe(`LiveStore on ${backend}`, () => {
-    let harness: LiveStoreHarness;
-    let store: LiveStore;
-    beforeEach(async () => {
-      harness = await open();
-      store = harness.store;
+/** What every store of live updates does. Each test has topics and connections of its own. */
+export function describeLiveStore(backend: string, open: () => Promise<LiveStoreBackend>): void {
+  describe(`who looks at what, on ${backend}`, () => {
+    let live: LiveStoreBackend;
+    beforeAll(async () => {
+      live = await open();
     });
-    afterEach(() => harness.close());
-    const until = CREATED + 60_000;
-    const topic: LiveTopic = `run/${nextId()}`;
+    afterAll(() => live.close());
 
-    describe('tickets', () => {
-      it('are given once, as they were put', async () => {
-        await store.putTicket('digest-1', { until, by: 'ada 🚀' });
-        await store.putTicket('digest-2', { until });
-        expect(await store.takeTicket('digest-1', CREATED)).toEqual({ until, by: 'ada 🚀' });
-        expect(await store.takeTicket('digest-1', CREATED)).toBeUndefined();
-        expect(await store.takeTicket('digest-2', CREATED)).toEqual({ until });
-        expect(await store.takeTicket('digest-3', CREATED)).toBeUndefined();
-      });
-
-      it('are worth nothing from the end of their time on', async () => {
-        await store.putTicket('digest', { until });
-        expect(await store.takeTicket('digest', until)).toBeUndefined();
-        expect(await store.takeTicket('digest', CREATED)).toBeUndefined();
-      });
-
-      it('are given to one of many that ask at once', async () => {
-        await store.putTicket('digest', { until });
-        const asked = await Promise.all(Array.from({ length: 8 }, () => store.takeTicket('digest', CREATED)));
-        expect(asked.filter((ticket) => ticket !== undefined)).toEqual([{ until }]);
-      });
+    it('knows nobody at first', async () => {
+      expect(await live.store.isAnybodyThere(CREATED)).toBe(false);
+      expect(await live.store.topicsOf('c')).toEqual([]);
+      expect(await live.store.subscribersOf('run/r', CREATED)).toEqual([]);
     });
 
-    describe('subscriptions', () => {
-      it('are found by connection and by topic, and keep both apart', async () => {
-        const other: LiveTopic = 'pipeline/etl';
-        for (const connection of CONNECTIONS) await store.subscribe(connection, topic, until);
-        await store.subscribe('a/b', other, until);
-        await store.subscribe('a/b', other, until);
-        expect(await store.subscribersOf(topic, CREATED)).toEqual([...CONNECTIONS].sort());
-        expect(await store.subscribersOf(other, CREATED)).toEqual(['a/b']);
-        expect(await store.subscribersOf('pipeline/et', CREATED)).toEqual([]);
-        for (const connection of CONNECTIONS) {
-          const topics = connection === 'a/b' ? [other, topic] : [topic];
-          expect(await store.topicsOf(connection)).toEqual(topics);
-        }
-      });
+    it('finds subscriptions by connection and by topic, however often they are put', async () => {
+      const { store } = live;
+      for (const topic of ['run/r1', 'pipeline/p1', 'run/r1'] as const) await store.subscribe('a=', topic, UNTIL);
+      await store.subscribe('b=', 'run/r1', UNTIL);
+      await store.subscribe('b=b', 'run/r2', UNTIL);
+      expect(await store.topicsOf('a=')).toEqual(['pipeline/p1', 'run/r1']);
+      expect(await store.topicsOf('b=')).toEqual(['run/r1']);
+      expect(await store.subscribersOf('run/r1', CREATED)).toEqual(['a=', 'b=']);
+      expect(await store.subscribersOf('pipeline/p1', CREATED)).toEqual(['a=']);
+      expect(await store.subscribersOf('run/r', CREATED)).toEqual([]);
+      for (const connection of ['a=', 'b=', 'b=b']) {
+        for (const topic of await store.topicsOf(connection)) await store.unsubscribe(connection, topic);
+      }
+      expect(await store.isAnybodyThere(CREATED)).toBe(false);
+    });
 
-      it('end one by one, and may end twice', async () => {
-        await store.subscribe('a', topic, until);
-        await store.subscribe('b', topic, until);
-        await store.unsubscribe('a', topic);
-        await store.unsubscribe('a', topic);
-        expect(await store.subscribersOf(topic, CREATED)).toEqual(['b']);
-        expect(await store.topicsOf('a')).toEqual([]);
-        expect(await store.isAnybodyThere(CREATED)).toBe(true);
-        await store.unsubscribe('b', topic);
-        expect(await store.isAnybodyThere(CREATED)).toBe(false);
-      });
+    it('takes a subscription out, and no other', async () => {
+      const { store } = live;
+      await store.subscribe('c', 'run/r3', UNTIL);
+      await store.subscribe('c', 'run/r4', UNTIL);
+      await store.unsubscribe('c', 'run/r3');
+      await store.unsubscribe('c', 'run/never');
+      expect(await store.topicsOf('c')).toEqual(['run/r4']);
+      expect(await store.subscribersOf('run/r3', CREATED)).toEqual([]);
+      expect(await store.isAnybodyThere(CREATED)).toBe(true);
+      await store.unsubscribe('c', 'run/r4');
+      expect(await store.isAnybodyThere(CREATED)).toBe(false);
+    });
 
-      it('count for nothing once no connection of their age can be open', async () => {
-        expect(await store.isAnybodyThere(CREATED)).toBe(false);
-        await store.subscribe('a', topic, until);
-        expect(await store.subscribersOf(topic, until - 1)).toEqual(['a']);
-        expect(await store.subscribersOf(topic, until)).toEqual([]);
-        expect(await store.isAnybodyThere(until - 1)).toBe(true);
-        expect(await store.isAnybodyThere(until)).toBe(false);
-        await store.subscribe('a', topic, until + 1);
-        expect(await store.subscribersOf(topic, until)).toEqual(['a']);
-      });
+    it('passes over connections that cannot be open any more, however many there are', async () => {
+      const { store } = live;
+      for (let at = 0; at < 60; at++) await store.subscribe(`d${at}`, 'run/r5', UNTIL);
+      expect(await store.subscribersOf('run/r5', UNTIL)).toEqual([]);
+      expect(await store.isAnybodyThere(UNTIL)).toBe(false);
+      await store.subscribe('e', 'run/r5', UNTIL + 1);
+      expect(await store.subscribersOf('run/r5', UNTIL)).toEqual(['e']);
+      expect(await store.isAnybodyThere(UNTIL)).toBe(true);
+    });
 
-      it('are all found where there are many, those that are over among them', async () => {
-        const names = Array.from({ length: 120 }, (_, at) => `c${String(at).padStart(3, '0')}`);
-        await Promise.all(names.map((name, at) => store.subscribe(name, topic, at < 100 ? CREATED : until)));
-        expect(await store.subscribersOf(topic, CREATED)).toEqual(names.slice(100));
-        expect(await store.isAnybodyThere(CREATED)).toBe(true);
-      });
+    it('gives a ticket once, and not after its time', async () => {
+      const { store } = live;
+      await store.putTicket('one', { until: UNTIL, by: 'ada' });
+      await store.putTicket('two', { until: UNTIL });
+      expect(await store.takeTicket('one', CREATED)).toEqual({ until: UNTIL, by: 'ada' });
+      expect(await store.takeTicket('one', CREATED)).toBeUndefined();
+      expect(await store.takeTicket('two', UNTIL)).toBeUndefined();
+      expect(await store.takeTicket('two', CREATED)).toBeUndefined();
+      expect(await store.takeTicket('none', CREATED)).toBeUndefined();
+    });
+
+    it('gives a ticket to one of those who come with it at once', async () => {
+      await live.store.putTicket('three', { until: UNTIL });
+      const taken = await Promise.all(Array.from({ length: 5 }, () => live.store.takeTicket('three', CREATED)));
+      expect(taken.filter((ticket) => ticket !== undefined)).toHaveLength(1);
     });
   });
 }

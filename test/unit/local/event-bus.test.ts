@@ -252,3 +252,32 @@ describe('openEventBuses', () => {
     expect(create).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 });
+
+describe('a rule that is disabled', () => {
+  const call = (api: string, body: object) => buses.handle(`AWSEvents.${api}`, Buffer.from(JSON.stringify(body)));
+  const publish = () => buses.publish('millrace', { source: 'x', detailType: 'd', detail: {} });
+
+  it('hands nothing on until it is enabled, and nothing once it is disabled again', async () => {
+    const rule = { EventBusName: 'millrace', EventPattern: { source: ['x'] }, State: 'DISABLED' };
+    buses.createRule({ name: 'r', arn: 'arn' }, { ...rule, Targets: [{ Id: 't', Arn: INBOX }] });
+    await publish();
+    expect(sent).toEqual([]);
+    const arn = 'arn:aws:events:us-east-1:000000000000:event-bus/millrace';
+    expect(await call('EnableRule', { Name: 'r', EventBusName: arn })).toMatchObject({ status: 200 });
+    await publish();
+    await turn();
+    expect(sent).toHaveLength(1);
+    await call('DisableRule', { Name: 'r', EventBusName: 'millrace' });
+    await publish();
+    await turn();
+    expect(sent).toHaveLength(1);
+  });
+
+  it('has to be there', async () => {
+    expect(await call('EnableRule', { Name: 'none' })).toMatchObject({
+      status: 400,
+      headers: { 'x-amzn-errortype': 'ResourceNotFoundException' },
+    });
+    expect(await call('EnableRule', {})).toMatchObject({ headers: { 'x-amzn-errortype': 'ValidationException' } });
+  });
+});
