@@ -26,22 +26,22 @@ import { withChildRuns } from '#scheduler/child-runs.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
 import { runTick } from '#scheduler/tick.ts';
+import { type Faults, InjectedFailure } from '../../src/testing/faults.ts';
+import { createFlakyExecutions, readInput } from '../../src/testing/flaky-executions.ts';
+import { isEcho, Mailbox, type Message } from '../../src/testing/mailbox.ts';
+import { type Invocation, type Operation, Operations } from '../../src/testing/operations.ts';
+import { settle } from '../../src/testing/settle.ts';
 import { CodeOfAttempts } from './code-of-attempts.ts';
-import { type Faults, InjectedFailure } from './faults.ts';
 import { checkFinally } from './final-invariants.ts';
-import { createFlakyExecutions, readInput } from './flaky-executions.ts';
 import { InvariantError } from './invariant-error.ts';
 import { checkNow } from './invariants.ts';
-import { isEcho, Mailbox, type Message } from './mailbox.ts';
 import { newRun } from './new-run.ts';
-import { type Invocation, type Operation, Operations } from './operations.ts';
 import { Requests } from './requests.ts';
 import { actsOf, builtInEngines, type Scenario, type Script, type Trace } from './scenario.ts';
-import { settle } from './settle.ts';
 import { machineArn, Users } from './users.ts';
 import { createWatchedRuns } from './watched-runs.ts';
 
-export type { Faults } from './faults.ts';
+export type { Faults } from '../../src/testing/faults.ts';
 export type { Scenario, Script, Trace } from './scenario.ts';
 
 /** What a batch says of a message that is none: it goes to the dead letters. */

@@ -1,11 +1,11 @@
 /** The port calls of a world's invocations: each waits here until the world lets it happen, and may go wrong. */
+import type { RunRecord } from '#domain/run.ts';
 import type { DueThing } from '#ports/index.ts';
 import type { Chooser } from './chooser.ts';
-import { InjectedFailure, type OperationFault, toText } from './faults.ts';
+import { type Faults, InjectedFailure, type OperationFault, toText } from './faults.ts';
 import { FAILED_ANSWERS, REFUSED_ANSWER } from './flaky-executions.ts';
 import { isEcho, type Message } from './mailbox.ts';
 import { settle } from './settle.ts';
-import type { World } from './world.ts';
 
 /** A call of one of our functions. */
 export interface Invocation {
@@ -26,17 +26,34 @@ export interface Operation {
   readonly fail: (error: unknown) => void;
 }
 
+/** What operations have to know about the world that they happen in. */
+export interface OperationsWorld {
+  /** Virtual time (ms since the epoch). */
+  readonly now: number;
+  readonly faults: Faults;
+  /** All operations that happened, in words, in order. */
+  readonly trace: { readonly operations: string[] };
+  readonly runs: { all(): readonly Pick<RunRecord, 'id' | 'dueAt'>[] };
+  /** Called after an operation took effect. */
+  check(): void;
+  /** A promise was broken where nothing may be thrown: the world ends. */
+  breaks(what: string): void;
+  /** An invocation died. */
+  onDeath(invocation: Invocation): void;
+}
+
 /** What answers `conflict` where it comes again after its answer was lost. */
 const COMMITS: ReadonlySet<string> = new Set(['runs.commitRun', 'limits.commitLimit', 'pipelines.commitHead']);
 /** Operations that a runaway pass would need a bug for. */
 const MOST_OPERATIONS = 20_000;
 
+/** Operations that wait to happen, and the hand on them. */
 export class Operations {
   waiting: Operation[] = [];
   private frozen: { readonly operation: Operation; readonly wakeAt: number }[] = [];
-  private readonly world: World;
+  private readonly world: OperationsWorld;
 
-  constructor(world: World) {
+  constructor(world: OperationsWorld) {
     this.world = world;
   }
 
