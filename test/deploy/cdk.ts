@@ -9,37 +9,38 @@ import type { MiniStack } from './ministack.ts';
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '../..');
 const CDK = join(PROJECT, 'node_modules/.bin/cdk');
-const STACK = 'Millrace';
 /** A deployment takes seconds; one that hangs must not hold up the tests for good (ms). */
 const TIMEOUT_MS = 400_000;
 
-const outputsSchema = z.object({
-  [STACK]: z.looseObject({
-    ApiUrl: z.url(),
-    TableName: z.string(),
-    BusName: z.string(),
-    InboxUrl: z.url(),
-    RequestsUrl: z.url(),
-    PayloadBucketName: z.string(),
-  }),
-});
+/** An app, and its one stack. */
+export interface CdkApp {
+  /** The command that synthesizes it. @default that of cdk.json */
+  readonly command?: string;
+  readonly stack: string;
+}
 
-/** The outputs of the stack. */
-export type StackOutputs = z.output<typeof outputsSchema>[typeof STACK];
+/** The outputs of a stack. */
+export type StackOutputs = Readonly<Record<string, string>>;
+
+const outputsSchema = z.record(z.string(), z.record(z.string(), z.string()));
 
 /** The commands of CDK that the tests use. */
 export interface Cdk {
   bootstrap(): Promise<void>;
-  /** Synthesizes the app of this project with these context values, and deploys it. */
-  deploy(context: Readonly<Record<string, string>>): Promise<StackOutputs>;
-  destroy(context: Readonly<Record<string, string>>): Promise<void>;
+  /** Synthesizes the app with these context values, and deploys its stack. */
+  deploy(context?: Readonly<Record<string, string>>): Promise<StackOutputs>;
+  destroy(context?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 /**
  * Makes the commands.
  * @param folder where CDK leaves what it writes
  */
-export function createCdk({ environment }: Pick<MiniStack, 'environment'>, folder: string): Cdk {
+export function createCdk(
+  { environment }: Pick<MiniStack, 'environment'>,
+  folder: string,
+  { command, stack }: CdkApp,
+): Cdk {
   const { PATH = '' } = process.env;
   const env = {
     ...environment,
@@ -58,15 +59,17 @@ export function createCdk({ environment }: Pick<MiniStack, 'environment'>, folde
       throw new Error(`cdk ${args.join(' ')} failed:\n${stdout}${stderr}`);
     }
   };
-  const values = (context: Readonly<Record<string, string>>) =>
-    Object.entries(context).flatMap(([name, value]) => ['--context', `${name}=${value}`]);
+  const values = (context: Readonly<Record<string, string>> = {}) => [
+    ...(command === undefined ? [] : ['--app', command]),
+    ...Object.entries(context).flatMap(([name, value]) => ['--context', `${name}=${value}`]),
+  ];
   return {
     bootstrap: () => cdk('bootstrap', 'aws://000000000000/us-east-1'),
     async deploy(context) {
       const outputs = join(folder, 'outputs.json');
-      await cdk('deploy', STACK, '--require-approval', 'never', '--outputs-file', outputs, ...values(context));
-      return outputsSchema.parse(JSON.parse(await readFile(outputs, 'utf8')))[STACK];
+      await cdk('deploy', stack, '--require-approval', 'never', '--outputs-file', outputs, ...values(context));
+      return outputsSchema.parse(JSON.parse(await readFile(outputs, 'utf8')))[stack] ?? {};
     },
-    destroy: (context) => cdk('destroy', STACK, '--force', ...values(context)),
+    destroy: (context) => cdk('destroy', stack, '--force', ...values(context)),
   };
 }

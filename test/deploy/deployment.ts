@@ -2,7 +2,8 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Cdk, createCdk, type StackOutputs } from './cdk.ts';
+import { z } from 'zod';
+import { type Cdk, createCdk } from './cdk.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 import { type CallApi, createApiCaller } from './signed-api.ts';
 
@@ -14,6 +15,14 @@ export interface DeploymentOptions {
   readonly ephemeral?: boolean;
 }
 
+const outputsSchema = z.object({
+  ApiUrl: z.url(),
+  TableName: z.string(),
+  BusName: z.string(),
+  RequestsUrl: z.url(),
+  PayloadBucketName: z.string(),
+});
+
 /** Settings of SDK clients of an emulator. */
 export interface Clients {
   readonly endpoint: string;
@@ -24,7 +33,7 @@ export interface Clients {
 /** What the tests work with. */
 export interface Deployment {
   readonly emulator: MiniStack;
-  readonly outputs: StackOutputs;
+  readonly outputs: z.output<typeof outputsSchema>;
   /** Calls the API as the owner of the account. */
   readonly call: CallApi;
   /** Settings of SDK clients. */
@@ -54,7 +63,7 @@ export async function deploy({ auth = false, ephemeral = true }: DeploymentOptio
   };
   const context = { functions, ephemeral: String(ephemeral) };
   const clients = { endpoint: emulator.url, region: 'us-east-1', credentials: OWNER };
-  const cdk = createCdk(emulator, folder);
+  const cdk = createCdk(emulator, folder, { stack: 'Millrace' });
   const outputs = await deployFirst(cdk, context).catch(async (error) => {
     await stop();
     throw error;
@@ -74,7 +83,7 @@ export async function deploy({ auth = false, ephemeral = true }: DeploymentOptio
   };
 }
 
-async function deployFirst(cdk: Cdk, context: Readonly<Record<string, string>>): Promise<StackOutputs> {
+async function deployFirst(cdk: Cdk, context: Readonly<Record<string, string>>) {
   await cdk.bootstrap();
-  return await cdk.deploy(context);
+  return outputsSchema.parse(await cdk.deploy(context));
 }
