@@ -12,6 +12,7 @@ import { EXIT } from './exit-codes.ts';
 import { addExplainCommand } from './explain-command.ts';
 import { addHistoryCommand } from './history-command.ts';
 import { addImportCommand } from './import-command.ts';
+import { addInitCommand } from './init-command.ts';
 import { addLogsCommand } from './logs-command.ts';
 import { addPipelinesCommand } from './pipelines-command.ts';
 import { addPoolsCommand } from './pools-command.ts';
@@ -22,6 +23,7 @@ import { addStatusCommand } from './status-command.ts';
 import { addValidateCommand } from './validate-command.ts';
 
 const COMMANDS = [
+  addInitCommand,
   addDevCommand,
   addRunCommand,
   addValidateCommand,
@@ -77,9 +79,16 @@ function createProgram(version: string, context: CliContext): Command {
       'after',
       `
 Start here:
-  millrace run examples/retry/pipeline.yaml     run a pipeline on this machine
+  millrace init hello                           make a small project of your own
+  millrace run pipeline.yaml                    run a pipeline on this machine
   millrace dev                                  keep a host running, and use the commands below with it
-  millrace help COMMAND                         options and examples of a command`,
+  millrace help COMMAND                         options and examples of a command
+
+Environment:
+  MILLRACE_URL      address of the server
+  MILLRACE_TOKEN    token that is sent to it
+  MILLRACE_AUTH     iam: sign requests with AWS credentials; none: never
+  NO_COLOR          no colours`,
     );
   for (const add of COMMANDS) add(program, context);
   return program;

@@ -1,4 +1,11 @@
-import { AccessError, ConnectionError, type MillraceError, NotMillraceError, ProblemError } from '../client/index.ts';
+import {
+  AccessError,
+  ConnectionError,
+  InvalidNameError,
+  type MillraceError,
+  NotMillraceError,
+  ProblemError,
+} from '../client/index.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -36,5 +43,6 @@ export function toCliError(error: MillraceError): CliError {
   if (error instanceof NotMillraceError) {
     return new CliError(code, `this is no Millrace API: ${message}`, { ...failed, next: ANOTHER_SERVER });
   }
+  if (error instanceof InvalidNameError) return new CliError(code, `${message}.`, { cause: error });
   return new CliError(code, `${message}.`, failed);
 }

@@ -1,6 +1,6 @@
 /** One call of the API: makes its request, sends it, checks its answer. */
 import { toNodePath } from '#http/node-path.ts';
-import type { ProblemError } from './errors.ts';
+import { InvalidNameError, type ProblemError } from './errors.ts';
 import {
   type AnswerOf,
   type CallInput,
@@ -70,9 +70,10 @@ function toRequest(base: string, operation: Operation, input: AnyInput): Outgoin
 function toPath(path: string, parts: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) => {
     const part = parts[name] ?? '';
-    // An empty part would be another address.
-    if (part === '') throw new TypeError(`${name} is empty`);
-    return name === 'node' ? toNodePath(part) : encoded(part);
+    if (part === '') throw new InvalidNameError(`${name} is empty`);
+    if (name === 'node') return toNodePath(part);
+    if (part === '.' || part === '..') throw new InvalidNameError(`${name} is ${part}, which is no name`);
+    return encoded(part);
   });
 }
 

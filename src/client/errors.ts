@@ -83,6 +83,12 @@ export function isProblem<Code extends ProblemCode>(
   return error instanceof ProblemError && (codes.length === 0 || (codes as readonly string[]).includes(error.code));
 }
 
+/** What was to be called has no address: a name is empty, or `.` or `..`, which mean folders in addresses. Nothing was sent. */
+export class InvalidNameError extends MillraceError {
+  override readonly name = 'InvalidNameError';
+  override readonly code = 'INVALID_NAME';
+}
+
 /** Nothing answered: there is no server, the connection broke, or it took too long. */
 export class ConnectionError extends MillraceError {
   override readonly name = 'ConnectionError';

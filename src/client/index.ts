@@ -9,6 +9,7 @@ export {
   AccessError,
   ConnectionError,
   GatewayError,
+  InvalidNameError,
   isProblem,
   MillraceError,
   NotMillraceError,

@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import type { CliContext } from '../../src/cli/context.ts';
 import { hopFigures, hopsOf } from '../../src/cli/hops.ts';
@@ -135,6 +136,22 @@ describe('liveView', () => {
     ]);
     expect(lines.at(-2)).toBe('  and 144 more');
     for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThan(40);
+  });
+});
+
+describe('a narrow terminal', () => {
+  it.each([8, 12, 20, 30, 36, 50, 79])('of %i columns is not left by any line', (columns) => {
+    const wide = [{ id: 'a-node-with-a-name-that-is-rather-long' }, { id: '名前の長いノード', dependsOn: ['a'] }];
+    const picture = blankPicture(wide, START);
+    applyHistory(picture, [entry(5, wide[0]?.id, 'RETRY_WAIT', { attempt: 3, reason: 'RetryScheduled', ...failure })]);
+    const counts = { SUCCEEDED: 1000, FAILED: 20, RUNNING: 300, RETRY_WAIT: 4, QUEUED: 5, PENDING: 6000 };
+    const waiting = { reason: 'EngineFull', message: 'Waits for a slot of engine "slow": the only one is taken.' };
+    const shown = liveView(
+      runIn('RUNNING', counts, waiting),
+      picture,
+      screen(START + 3_600_000, { columns, rows: 10 }),
+    );
+    for (const line of shown.split('\n')) expect(stringWidth(line), line).toBeLessThan(columns);
   });
 });
 

@@ -150,6 +150,15 @@ describe('an answer that is no success', () => {
   });
 });
 
+describe('a name that has no address', () => {
+  it.each(['', '..'])('%j is told', async (name) => {
+    const { url, asked } = await serve(noRuns);
+    const { code, stdout, stderr } = await runHere(['status', name, '--url', url]);
+    expect({ code, stdout, asked }).toEqual({ code: 2, stdout: '', asked: [] });
+    expect(stderr).toMatch(/^millrace: INVALID_NAME: runId is [^\n]+\.$/);
+  });
+});
+
 describe('no server', () => {
   it('is told with the next step', async () => {
     const { url } = await serve(noRuns);

@@ -132,9 +132,13 @@ describe('the calls of the client', () => {
     expect([yaml?.headers.get('content-type'), await yaml?.text()]).toEqual(['application/yaml', 'name: p']);
   });
 
-  it('do not go to another address for an empty name', async () => {
+  it.each([
+    ['', 'name is empty'],
+    ['.', 'name is ., which is no name'],
+    ['..', 'name is .., which is no name'],
+  ])('do not go to another address for the name %j', async (name, message) => {
     const client = createClient({ url: 'https://example.test', fetch: () => expect.fail('nothing is to be sent') });
-    await expect(client.pipelines.get('')).rejects.toThrow(new TypeError('name is empty'));
+    await expect(client.pipelines.delete(name)).rejects.toMatchObject({ code: 'INVALID_NAME', message });
   });
 });
 
