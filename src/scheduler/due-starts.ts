@@ -70,10 +70,10 @@ async function startOne(
     createdAt,
   }: { readonly entry: ScheduleEntry; readonly instant: number; readonly createdAt: number },
 ): Promise<RejectedStart | undefined> {
-  if (deps.clock.now() - readAt > deps.options.passMs) throw new Error(`pipeline ${head.name} was read too long ago`);
   const outcome = await startByItself(deps, {
     pipeline: head.name,
     incarnation: head.incarnation,
+    decidedAt: readAt,
     input: entry.input,
     cause: { kind: 'schedule', entry: entry.id, instant },
     trigger: { type: 'schedule', ...instantFields(entry, instant, createdAt) },

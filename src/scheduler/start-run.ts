@@ -32,6 +32,8 @@ export interface StartRequest {
   readonly child?: { readonly parent: ParentAttempt; readonly depth: number } | undefined;
   /** How many runs led to this one, by events. @default 0 */
   readonly depth?: number | undefined;
+  /** When what decided it was read (ms since the epoch): longer ago than a pass may last, and nothing is made. @default at any time */
+  readonly decidedAt?: number | undefined;
 }
 
 /** What became of the request. */
@@ -64,6 +66,7 @@ export function startRun(deps: PassDeps, request: StartRequest): Promise<StartOu
 
 /**
  * Starts a run with a beginning of its own.
+ * @throws Error where what decided it was read too long ago, and whatever a port throws; the request may then be repeated
  * @param inputHash tells a repeated request from another one under the same key
  * @param begin asked once it is known that the run has to be made, and when that is (ms since the epoch)
  */
@@ -91,7 +94,16 @@ export async function startWith<R extends Refusal>(
   const { beginning } = begun;
   const run = toNewRun(deps, { id, pipeline, inputHash, tags, trigger, child, depth, beginning }, now);
   await deps.runs.putValue(run, INPUT_KEY, canonicalJson(input));
-  return (await begun.store?.(run)) ?? placeRun(deps, run);
+  const hindrance = await begun.store?.(run);
+  if (hindrance) return hindrance;
+  checkFresh(deps, request);
+  return placeRun(deps, run);
+}
+
+/** A process that slept may not act on what it knew before: the pipeline may have been paused, or have another schedule. */
+function checkFresh({ clock, options }: PassDeps, { pipeline, decidedAt }: StartRequest): void {
+  if (decidedAt === undefined || clock.now() - decidedAt <= options.passMs) return;
+  throw new Error(`pipeline ${pipeline} was read too long ago`);
 }
 
 /** What is wrong with an input for a pipeline. */

@@ -102,6 +102,22 @@ describe('RunRequested', () => {
     expect(await intake.runs()).toHaveLength(3);
   });
 
+  it('C80 of an intake that slept since it read the pipeline starts nothing, and is refused when it comes again', async () => {
+    const intake = await createIntake();
+    const { runs } = intake.deps;
+    const putValue = runs.putValue.bind(runs);
+    runs.putValue = async (...args) => {
+      intake.time.now += 31_000;
+      await pausePipeline(intake.deps, 'one');
+      return putValue(...args);
+    };
+    const event = runRequested('e1', { pipeline: 'one' });
+    expect(await intake.deliver(event)).toEqual(['m0']);
+    expect(await intake.runs()).toEqual([]);
+    expect(await intake.deliver(event)).toEqual([]);
+    expect(intake.rejections()).toMatchObject([{ eventId: 'e1', code: 'PIPELINE_PAUSED' }]);
+  });
+
   it('C89: an event that is delivered three times, and once more an hour later, makes one run', async () => {
     const intake = await createIntake();
     const event = runRequested('e1', { pipeline: 'one', input: { n: 1 } });

@@ -35,9 +35,7 @@ export function checkStartsByThemselves(plan: Plan, world: World): void {
   require(world, new Set(instants).size === instants.length, () => `an instant has two runs: ${instants.join(', ')}`);
   for (const entry of entries) checkComplete(plan, world, entry, new Set(instants));
   const heard = ofPipeline.filter(({ trigger }) => trigger.type === 'event');
-  // Who has seen that nothing is paused, may sleep for any time before it makes the run.
-  const maySleep = plan.faults.some(([, fault]) => fault.kind === 'freeze');
-  for (const run of maySleep ? [] : heard) checkNotPaused(world, run, `run ${run.id} of an event`);
+  for (const run of heard) checkNotPaused(world, run, `run ${run.id} of an event`);
   checkRequests(plan, world, heard);
 }
 
