@@ -54,7 +54,7 @@ export class CodeOfAttempts {
   }
 
   /** Makes the reports whose time has come. */
-  async report(): Promise<void> {
+  async act(): Promise<void> {
     for (const report of this.reports.filter(({ at }) => at <= this.world.now)) await this.make(report);
   }
 

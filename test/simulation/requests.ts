@@ -63,7 +63,7 @@ export class Requests {
   }
 
   /** Hands those over whose time has come, each to an invocation of its own. */
-  async deliver(): Promise<void> {
+  async act(): Promise<void> {
     for (const request of this.waiting.filter(({ at }) => at <= this.world.now)) await this.handOver(request);
   }
 

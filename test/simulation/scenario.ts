@@ -4,6 +4,7 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
+import type { StageTrace } from '../../src/testing/stage.ts';
 import type { UserAct } from './users.ts';
 
 /** How an execution of a node's attempt goes. */
@@ -58,8 +59,7 @@ export interface Scenario {
 }
 
 /** What happened: for invariants, and to tell a failing schedule. */
-export interface Trace {
-  readonly operations: string[];
+export interface Trace extends StageTrace {
   readonly events: BusEvent[];
   readonly starts: { readonly name: string; readonly at: number }[];
   /** Events of another kind than those of runs. */
@@ -76,9 +76,6 @@ export interface Trace {
   }[];
   /** What the calls of StartExecution for a name brought as input. */
   readonly inputs: Map<string, Set<string>>;
-  /** Messages handed over, and invocations in all. */
-  deliveries: number;
-  invocations: number;
 }
 
 /** Engines of a scenario that are there all the time: they are built in. */

@@ -1,8 +1,9 @@
 /** Whether engines whose owners were silent were left alone. */
+
+import { machineArn } from '../../src/testing/stage.ts';
 import { isQuiet } from './chance.ts';
 import { require } from './invariant-error.ts';
 import type { Plan, PlannedLimit } from './plan.ts';
-import { machineArn } from './users.ts';
 import type { World } from './world.ts';
 
 /** How long a pass that saw the engine available may take to start something on it (ms). */

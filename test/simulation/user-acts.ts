@@ -13,6 +13,7 @@ import { putPool } from '#scheduler/pools.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { type RerunRequest, rerunRun } from '#scheduler/rerun-run.ts';
 import { startRun } from '#scheduler/start-run.ts';
+import { machineArn } from '../../src/testing/stage.ts';
 
 /** Of the runs that there are by then, which one it is about: counted round. @default 0, the run that the world was made for */
 interface OfRun {
@@ -63,11 +64,6 @@ export interface Answered {
   /** The answer of a command of a run, or what became of the request. */
   readonly answer?: string;
   readonly outcome?: PassOutcome;
-}
-
-/** The state machine of an engine of a world. */
-export function machineArn(engine: string): string {
-  return `arn:aws:states:us-east-1:000000000000:stateMachine:${engine}`;
 }
 
 const toAnswered = ({ kind }: { readonly kind: string }): Answered => ({ isDone: kind !== 'busy', answer: kind });

@@ -2,7 +2,7 @@
 import { type Answered, askFor, type Target, type UserAct } from './user-acts.ts';
 import type { World } from './world.ts';
 
-export { machineArn, type UserAct } from './user-acts.ts';
+export type { UserAct } from './user-acts.ts';
 
 interface User {
   /** What is left to do; `at`: when (ms since the epoch). */
