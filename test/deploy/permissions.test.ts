@@ -17,6 +17,7 @@ import {
 } from './api-steps.ts';
 import { type Deployment, deploy } from './deployment.ts';
 import { registerTeamEngine } from './engine-steps.ts';
+import { watchRun } from './live.ts';
 import { everything, everythingGives, gated, reporting, single } from './pipelines.ts';
 
 let deployment: Deployment;
@@ -61,6 +62,16 @@ describe('with roles enforced', () => {
 
     expect(await call('DELETE', `/v1/runs/${run}`)).toMatchObject({ status: 204 });
     expect(await call('DELETE', '/v1/pipelines/gated')).toMatchObject({ status: 204 });
+  });
+
+  it('tells a client of its WebSocket of a run, from a snapshot to the end', async () => {
+    const { call } = deployment;
+    await putPipeline(call, gated('one'));
+    const run = await startRun(call, 'gated', { seconds: 1 });
+    await untilNode(call, run, 'gate', 'RUNNING');
+    const frames = await watchRun(call, run, () => answerGate(call, run));
+    expect(frames[0]).toMatchObject({ type: 'Snapshot', run: { id: run } });
+    expect(frames.at(-1)).toMatchObject({ type: 'RunChanged', runId: run, state: 'SUCCEEDED' });
   });
 
   it('takes requests from the bus, and goes on by ticks alone while no end of an execution is told', async () => {
