@@ -1,5 +1,6 @@
 /** Live updates: the ticket that opens a connection, what a client says, and what it is told. */
 import * as z from 'zod';
+import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import { runChangedSchema } from './event-schemas.ts';
 import { instant, nodeState, reason, runState } from './field-schemas.ts';
 import { runLineSchema, runSchema } from './run-schemas.ts';
@@ -17,7 +18,7 @@ export const liveTicketSchema = z
 export const liveMessageSchema = z.strictObject({
   action: z.enum(['subscribe', 'unsubscribe', 'ping']),
   run: z.string().optional().describe('Id of a run.'),
-  pipeline: z.string().optional().describe('Name of a pipeline.'),
+  pipeline: z.string().min(1).max(DEFINITION_LIMITS.nameLength).optional().describe('Name of a pipeline.'),
 });
 
 /** A message of a client. */

@@ -1,6 +1,5 @@
 /** What clients of live updates say: subscribe, unsubscribe, ping. Each message has one answer. */
 import pMap from 'p-map';
-import { NAME_PATTERN } from '#domain/definition-schema.ts';
 import type { JsonObject } from '#domain/json.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { DamagedRunError, NewerRunError } from '#domain/run-codec.ts';
@@ -92,7 +91,7 @@ async function lookAtRun(deps: LiveDeps, request: LiveRequest, run: string): Pro
 }
 
 async function lookAtPipeline(deps: LiveDeps, request: LiveRequest, name: string): Promise<string> {
-  const head = NAME_PATTERN.test(name) ? await deps.pipelines.readHead(name) : undefined;
+  const head = await deps.pipelines.readHead(name);
   if (!head || head.deleting) {
     throw new ApiProblem('PIPELINE_NOT_FOUND', `There is no pipeline ${JSON.stringify(name)}.`);
   }

@@ -19,7 +19,9 @@ let clock: ManualClock;
 let listener: LoopbackServer;
 let sockets: WebsocketServer;
 let events: Event[];
-let answer: (event: Event) => { readonly statusCode: number } | 'throws';
+type Answering = (event: Event) => { readonly statusCode: number } | 'throws';
+
+let answer: Answering;
 let told: (() => void) | undefined;
 
 beforeEach(async () => {
@@ -109,10 +111,10 @@ describe('a WebSocket of the host', () => {
     expect(new Set(events.map(({ requestContext }) => requestContext.connectionId)).size).toBe(1);
   });
 
-  it.each([
+  it.each<[string, Answering, string]>([
     ['the function refuses', () => ({ statusCode: 403 }), '403'],
     ['the function fails', () => 'throws', '502'],
-  ] as const)('is not opened where %s', async (_why, said, status) => {
+  ])('is not opened where %s', async (_why, said, status) => {
     answer = said;
     const [error] = await once(new WebSocket(urlOf('/live')), 'error');
     expect(error.message).toContain(status);
