@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
+import type { BarePackage } from './init/package-file.ts';
 
 interface InitOptions {
   readonly force?: true;
@@ -18,7 +19,8 @@ export function addInitCommand(program: Command, context: CliContext): void {
     .summary('make a small project: a pipeline, two functions, a test, a CDK app')
     .description(
       'Makes a project in the folder DIR: a pipeline, two functions that it calls, a test of it and a CDK app that deploys it all. ' +
-        'Files that are there already are left alone: then nothing is written, unless --force says so.',
+        'Where a file of it is there already nothing is written, unless --force says so; a package.json that names nothing but ' +
+        'dependencies is completed.',
     )
     .option('--force', 'write over files of the same names')
     .option('--json', 'print one JSON document: {dir, name, millrace, files, next}')
@@ -27,7 +29,7 @@ export function addInitCommand(program: Command, context: CliContext): void {
       `
 Examples:
   millrace init orders
-  millrace init . --force
+  npm install millrace && npx millrace init .
 
 Exit codes: 0 it is written, 2 it is not.`,
     )
@@ -45,20 +47,30 @@ async function init(dir: string, { force, json }: InitOptions, { cwd, output }: 
   ]);
   const names = projectNames(folder);
   const millrace = await millraceDependency(folder);
-  const files = projectFiles(names, millrace);
-  if (force !== true) refuseToOverwrite(dir, folder, [...files.keys()]);
+  const present = await barePackage(folder);
+  const files = projectFiles(names, millrace, present);
+  const paths = [...files.keys()];
+  if (force !== true) refuseToOverwrite(dir, folder, present ? paths.filter((path) => path !== PACKAGE) : paths);
   await writeFiles(folder, files);
   const next = nextCommands(relative(cwd, folder));
   if (json === true) {
-    const made = { dir: folder, name: names.project, millrace, files: [...files.keys()], next };
-    output.line(JSON.stringify(made, null, 2));
+    output.line(JSON.stringify({ dir: folder, name: names.project, millrace, files: paths, next }, null, 2));
     return EXIT.ok;
   }
-  for (const path of files.keys()) output.line(join(dir, path));
+  for (const path of paths) output.line(join(dir, path));
   output.line();
   output.line('Next:');
   for (const command of next) output.line(`  ${command}`);
   return EXIT.ok;
+}
+
+const PACKAGE = 'package.json';
+
+async function barePackage(folder: string): Promise<BarePackage | undefined> {
+  const file = join(folder, PACKAGE);
+  if (!existsSync(file)) return undefined;
+  const { readBarePackage } = await import('./init/package-file.ts');
+  return readBarePackage(await readFile(file, 'utf8'));
 }
 
 function refuseToOverwrite(dir: string, folder: string, paths: readonly string[]): void {

@@ -8,6 +8,7 @@ import { millraceDependency } from '../../src/cli/init/millrace-dependency.ts';
 import { DEV_DEPENDENCIES } from '../../src/cli/init/package-file.ts';
 import { projectNames } from '../../src/cli/init/project-names.ts';
 import { runHere } from './cli-capture.ts';
+import { codeBlocks, readPage } from './docs-pages.ts';
 
 let folder: string;
 
@@ -49,6 +50,14 @@ describe('millrace init', () => {
     for (const name of called) expect(existsSync(join(folder, `orders/functions/${name}.ts`))).toBe(true);
   });
 
+  it('writes what the guide shows', async () => {
+    await init('hello');
+    const blocks = codeBlocks(readPage('docs/guide/first-pipeline.md'));
+    const shown = new Map(blocks.map(({ language, text }) => [language, text.replace(/^\/\/ .*\n/, '')]));
+    expect(await read('hello/pipeline.yaml')).toBe(shown.get('yaml'));
+    expect(await read('hello/functions/hello-greet.ts')).toBe(shown.get('ts'));
+  });
+
   it('goes into a folder that has other files', async () => {
     await writeFile(join(folder, 'notes.txt'), 'mine');
     expect(await init('.')).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  npm install\n') });
@@ -57,13 +66,25 @@ describe('millrace init', () => {
 
   it('writes nothing where a file of a name is there, until --force', async () => {
     await mkdir(join(folder, 'orders'));
-    await writeFile(join(folder, 'orders/package.json'), '{}');
+    await writeFile(join(folder, 'orders/package.json'), '{"name":"mine"}');
     const refused = await init('orders');
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/^millrace: FILES_EXIST: orders has package\.json already; [^\n]*--force[^\n]*$/);
     expect(existsSync(join(folder, 'orders/pipeline.yaml'))).toBe(false);
     expect(await init('orders', '--force')).toMatchObject({ code: 0 });
     expect(JSON.parse(await read('orders/package.json'))).toMatchObject({ name: 'orders' });
+  });
+
+  it('completes what npm wrote into an empty folder', async () => {
+    const dependencies = { millrace: 'file:../millrace-1.2.3.tgz', zod: '^4.0.0' };
+    await writeFile(
+      join(folder, 'package.json'),
+      JSON.stringify({ dependencies, devDependencies: { vitest: '4.0.0' } }),
+    );
+    expect(await init('.')).toMatchObject({ code: 0 });
+    const written = JSON.parse(await read('package.json'));
+    expect(written).toMatchObject({ dependencies, devDependencies: { vitest: '4.0.0' }, type: 'module' });
+    expect(Object.keys(written.devDependencies)).toEqual(Object.keys(DEV_DEPENDENCIES).sort());
   });
 
   it('says in one line what is in the way', async () => {

@@ -1,16 +1,21 @@
-import { packageFile } from './package-file.ts';
+import { type BarePackage, packageFile } from './package-file.ts';
 import { pipelineFiles } from './pipeline-files.ts';
 import type { ProjectNames } from './project-names.ts';
 
 /**
  * The files of a new project: paths below its folder, and their texts.
  * @param millrace what its package.json says of Millrace
+ * @param present what the folder has as its package.json, where that may be completed
  */
-export function projectFiles(names: ProjectNames, millrace: string): ReadonlyMap<string, string> {
+export function projectFiles(
+  names: ProjectNames,
+  millrace: string,
+  present?: BarePackage,
+): ReadonlyMap<string, string> {
   return new Map([
     ...pipelineFiles(names),
     ['infra/app.ts', app(names.installation)],
-    ['package.json', packageFile(names.project, millrace)],
+    ['package.json', packageFile(names.project, millrace, present)],
     ['tsconfig.json', TSCONFIG],
     ['cdk.json', '{\n  "app": "node infra/app.ts"\n}\n'],
     ['.gitignore', '.millrace/\ncdk.out/\nnode_modules/\noutputs.json\n'],
