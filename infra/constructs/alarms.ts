@@ -101,12 +101,12 @@ function watched({ installation, metrics, tickRate }: AlarmsProps): Watched[] {
       what: 'The API has answered with 500 or above for a quarter of an hour.',
       todo: `Look for level ERROR in the log of ${installation}-api: each line has the request, its code and the cause.`,
     },
-    {
-      name: 'own-events',
-      metric: metrics.ownEventsDropped,
-      what: 'A rule of EventBridge gave the scheduler events of its own, which it dropped.',
+    ...[...metrics.ownEventsDropped].map(([name, metric]) => ({
+      name: `own-events-${name}`,
+      metric,
+      what: `A rule of EventBridge gave ${installation}-${name} events of its own, which it dropped.`,
       todo: `Compare the rules of the bus ${installation} with the stack (drift detection): somebody has changed or added one.`,
-    },
+    })),
   ];
 }
 

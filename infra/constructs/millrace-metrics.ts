@@ -25,8 +25,8 @@ export interface MillraceMetrics {
   readonly ticks: IMetric;
   /** What ticks rang. */
   readonly rung: IMetric;
-  /** Events of a function's own that a rule let through to it. */
-  readonly ownEventsDropped: IMetric;
+  /** Events of a function's own that a rule let through to it, by the name of the function. */
+  readonly ownEventsDropped: ReadonlyMap<string, IMetric>;
   /** Messages that nobody could settle or deliver, by the queue or schedule that they were meant for. */
   readonly deadLetters: ReadonlyMap<string, IMetric>;
   /** By the name of the function, without the installation's. */
@@ -42,18 +42,23 @@ export interface MillraceMetrics {
 /** Namespace of the metrics of our own functions. */
 const NAMESPACE = 'Millrace';
 
+/** The functions that rules of the bus feed, which drop what they published themselves. */
+const FED_BY_RULES = ['scheduler', 'intake', 'notifier'];
+
 /** The metrics of an installation. They cost nothing until somebody looks at them. */
 export function metricsOf(settings: MillraceSettings, parts: MillraceParts): MillraceMetrics {
   const { own, inbox, requests, tick, entrance, engine, live } = parts;
   const period = Duration.minutes(5);
-  const ofScheduler = (metricName: string, statistic: string, every = period) =>
+  const ofFunction = (name: string, metricName: string, statistic: string, every = period) =>
     new Metric({
       namespace: NAMESPACE,
       metricName,
-      dimensionsMap: { service: `${settings.installation}-scheduler` },
+      dimensionsMap: { service: `${settings.installation}-${name}` },
       statistic,
       period: every,
     });
+  const ofScheduler = (...[metricName, statistic, every]: [string, string, Duration?]) =>
+    ofFunction('scheduler', metricName, statistic, every);
   const depths = { inbox: inbox.deadLetters, requests: requests.deadLetters, tick: tick.deadLetters };
   const { stateMachine } = engine;
   const sum = { statistic: Stats.SUM, period };
@@ -62,7 +67,7 @@ export function metricsOf(settings: MillraceSettings, parts: MillraceParts): Mil
     stuck: ofScheduler('StuckDue', Stats.MAXIMUM, settings.tickRate),
     ticks: ofScheduler('OldestDueSeconds', Stats.SAMPLE_COUNT, Duration.minutes(5 * settings.tickRate.toMinutes())),
     rung: ofScheduler('DueRung', Stats.SUM),
-    ownEventsDropped: ofScheduler('OwnEventDropped', Stats.SUM),
+    ownEventsDropped: new Map(FED_BY_RULES.map((name) => [name, ofFunction(name, 'OwnEventDropped', Stats.SUM)])),
     deadLetters: mapped(depths, (queue) =>
       queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
     ),

@@ -37,7 +37,7 @@ export interface MillraceProps {
    */
   readonly removalPolicy?: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
   /**
-   * Who is told when something is wrong; `false` makes no alarms. There are about a dozen, each with what to do in its description.
+   * Who is told when something is wrong; `false` makes no alarms. There are about twenty, each with what to do in its description.
    * @default alarms that tell nobody
    */
   readonly alarms?: AlarmOptions | false;

@@ -29,7 +29,7 @@ export class Overview extends Construct {
           graph('Rung by ticks', [metrics.rung], [metrics.ticks]),
         ],
         [
-          graph('Dead letters', [...metrics.deadLetters.values()], [metrics.ownEventsDropped]),
+          graph('Dead letters', [...metrics.deadLetters.values()], [...metrics.ownEventsDropped.values()]),
           graph('Age of messages (s)', [...metrics.messageAges.values()]),
         ],
         [
