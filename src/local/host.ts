@@ -8,6 +8,7 @@ import { makeCustomResources } from '#local/custom-resources.ts';
 import { openDisk } from '#local/disk.ts';
 import type { DiskError } from '#local/disk-error.ts';
 import { whileDiskIsFull } from '#local/full-disk.ts';
+import { keepHeapsSmall } from '#local/heap-growth.ts';
 import { systemClock } from '#local/host-clock.ts';
 import { HostError } from '#local/host-error.ts';
 import { type HostedServices, openServices } from '#local/hosted-services.ts';
@@ -84,6 +85,7 @@ const wireLimits = { maxBodyBytes: 64 * 1024 * 1024, maxHeaderBytes: 65_536 };
  * @throws {DiskError} `DATA_IN_USE`, `DATA_VERSION`, `DATA_DAMAGED`, `DATA_NOT_WRITABLE`, `DISK_FULL`
  */
 export async function startHost(options: HostOptions): Promise<Host> {
+  keepHeapsSmall();
   const closers: (() => Promise<void>)[] = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { unsupportedResource } from '#local/host-error.ts';
 import type { LambdaFunctions } from '#local/lambda-functions.ts';
@@ -16,6 +17,12 @@ const mapping = z.strictObject({
 });
 
 /**
+ * Invocations for one queue at a time, where the template allows more. On Lambda each has a core of its own; here more of
+ * them than cores take memory (50 MB each) and end no sooner. Three keep the races of several that act at once.
+ */
+const mostInvocations = Math.max(3, availableParallelism() + 1);
+
+/**
  * Starts an `AWS::Lambda::EventSourceMapping` from a queue to a function.
  * @throws {HostError} `UNSUPPORTED_RESOURCE` for other sources and for properties that the host does not know
  */
@@ -27,12 +34,16 @@ export function startQueueMapping(resource: HostedResource, queues: QueueService
   if (functionName === undefined) throw unsupportedResource(resource, `${FunctionName} is no function of the template`);
   if (!Enabled) return;
   const reportBatchItemFailures = FunctionResponseTypes.length > 0;
-  const concurrency = ScalingConfig === undefined ? {} : { maximumConcurrency: ScalingConfig.MaximumConcurrency };
-  queues.consume(EventSourceArn, { batchSize: BatchSize, reportBatchItemFailures, ...concurrency }, async (records) => {
-    const outcome = await functions.invoke(functionName, { event: JSON.stringify({ Records: records }) });
-    if (!outcome.ok) throw new Error(`${outcome.error.errorType}: ${outcome.error.errorMessage}`);
-    return { failures: reportBatchItemFailures ? failuresIn(outcome.payload, records) : [] };
-  });
+  const maximumConcurrency = Math.min(ScalingConfig?.MaximumConcurrency ?? mostInvocations, mostInvocations);
+  queues.consume(
+    EventSourceArn,
+    { batchSize: BatchSize, reportBatchItemFailures, maximumConcurrency },
+    async (records) => {
+      const outcome = await functions.invoke(functionName, { event: JSON.stringify({ Records: records }) });
+      if (!outcome.ok) throw new Error(`${outcome.error.errorType}: ${outcome.error.errorMessage}`);
+      return { failures: reportBatchItemFailures ? failuresIn(outcome.payload, records) : [] };
+    },
+  );
 }
 
 const batchResponse = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() });
