@@ -15,6 +15,7 @@ import {
 import { type Deployment, deploy } from './deployment.ts';
 import { killAtWork, lostBatches } from './kills.ts';
 import { whatIsLeft } from './leftovers.ts';
+import { watchRun } from './live.ts';
 import { everything, everythingGives, gated, single } from './pipelines.ts';
 
 /** When schedulers are killed (ms after the start of a run is asked for): before their pass, within it, and after it. */
@@ -72,6 +73,21 @@ describe('a function whose process is killed in mid-run', () => {
     expect(answer.status).toBeGreaterThanOrEqual(500);
     expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED', output: everythingGives(3) });
     await expectOneExecutionPerAttempt(call, clients, run, 8);
+  });
+
+  it('notifier: what it was to tell is lost, and the run goes on; who connects again is told again', async () => {
+    const { emulator, call } = deployment;
+    const run = await startRun(call, 'gated', { seconds: 0 });
+    await untilNode(call, run, 'gate', 'RUNNING');
+    let lost: Promise<unknown> | undefined;
+    const connect = async () => {
+      lost = watchRun(call, run, async () => undefined).catch((error: Error) => error);
+    };
+    await killAtWork(emulator, 'millrace-notifier', connect, 50);
+    expect(await Promise.race([lost, delay(30_000)])).toBeInstanceOf(Error);
+    const frames = await watchRun(call, run, () => answerGate(call, run));
+    expect(frames[0]).toMatchObject({ type: 'Snapshot' });
+    expect(await untilOver(call, run, TICKS_SECONDS)).toMatchObject({ state: 'SUCCEEDED' });
   });
 
   it('scheduler: in the middle of a pass, and the tick carries on what it left', async () => {
