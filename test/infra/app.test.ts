@@ -15,7 +15,7 @@ describe('node infra/app.ts', () => {
     const files = readdirSync(outdir);
     expect(files).toContain('manifest.json');
     expect(files).toContain('Millrace.template.json');
-    expect(files.filter((name) => name.startsWith('asset.')).length).toBe(4);
+    expect(files.filter((name) => name.startsWith('asset.')).length).toBe(5);
   });
 
   it.each([
