@@ -29,6 +29,14 @@ export interface LimitInput {
   readonly slots?: number | undefined;
 }
 
+/** A limit after a pass. */
+export interface LimitPassed {
+  readonly limit: LimitRecord;
+  readonly hasChanged: boolean;
+  /** The pass noted that the status of the engine is another one, and has published it. */
+  readonly hasAnnounced: boolean;
+}
+
 /** Others keep changing a limit. */
 export class LimitBusyError extends Error {
   constructor(name: string) {
@@ -47,8 +55,9 @@ export async function runLimitPass(
   deps: PassDeps,
   name: string,
   input: LimitInput = {},
-): Promise<{ readonly limit: LimitRecord; readonly hasChanged: boolean } | undefined> {
+): Promise<LimitPassed | undefined> {
   let hasChanged = false;
+  let hasAnnounced = false;
   for (let reading = 0; reading < MAX_READINGS; reading++) {
     const now = deps.clock.now();
     // Together, so that others have little time to commit in between: many runs may tell one limit at once.
@@ -58,15 +67,18 @@ export async function runLimitPass(
     const told = noteStatus(applyReports(before, input.reports ?? []), now);
     const { limit, runs } = await grantFreeSlots(deps.limits, told, rows, now);
     const next = withDue(limit, now, deps.options.tickMs);
-    if (sameLimit(before, next)) return { limit: before, hasChanged };
+    if (sameLimit(before, next)) return { limit: before, hasChanged, hasAnnounced };
     const committed = { ...next, rev: before.rev + 1 };
     if ((await deps.limits.commitLimit(committed, before.rev)) === 'conflict') continue;
-    if (committed.toldStatus !== before.toldStatus) await announceEngine(deps, committed);
+    if (committed.toldStatus !== before.toldStatus) {
+      await announceEngine(deps, committed);
+      hasAnnounced = true;
+    }
     const rung = [...runs].filter((run) => run !== input.self);
     if (rung.length > 0) await deps.inbox.ringAll(rung.map((id) => ({ kind: 'run', id })));
     hasChanged = true;
     const free = freeSlots(committed, now);
-    if (free === 0 || !Number.isFinite(free)) return { limit: committed, hasChanged };
+    if (free === 0 || !Number.isFinite(free)) return { limit: committed, hasChanged, hasAnnounced };
   }
   throw new LimitBusyError(name);
 }

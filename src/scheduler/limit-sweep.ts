@@ -43,23 +43,19 @@ export async function workLimit(
   await lookForMachine(deps, before);
   const { reports, gone } = await askUnheard(deps, before);
   await forget(deps, name, gone);
-  const limit = (await runLimitPass(deps, name, { reports }))?.limit;
+  const passed = await runLimitPass(deps, name, { reports });
+  const limit = passed?.limit;
   if (!limit?.ringsWaiting && !limit?.tellsPipelines) return;
   // Runs first: they wait for work, pipelines only for the word that there is an engine.
   const isRung = limit.ringsWaiting ? await ringWaiting(deps, limit) : true;
-  if (isSilenceLeftOver(before, limit, deps.clock.now())) await announceEngine(deps, limit);
+  if (!passed?.hasAnnounced && isSilenceOwed(limit, deps.clock.now())) await announceEngine(deps, limit);
   if (limit.tellsPipelines) await tellPipelines(name);
   await settle(deps, limit, isRung);
 }
 
-/** Whether a pass noted before this one that an engine fell silent: it may have died before it said so. */
-function isSilenceLeftOver(
-  before: LimitRecord,
-  { engine, toldStatus, tellsPipelines }: LimitRecord,
-  now: number,
-): boolean {
-  if (!engine || !tellsPipelines || before.toldStatus !== toldStatus) return false;
-  return engineStatus(engine, now).reason === 'HeartbeatMissed';
+/** Whether a pass noted that an engine fell silent: it may have died, or not known of its commit, before it said so. */
+function isSilenceOwed({ engine, tellsPipelines }: LimitRecord, now: number): boolean {
+  return engine !== undefined && tellsPipelines === true && engineStatus(engine, now).reason === 'HeartbeatMissed';
 }
 
 /** What runs that were not heard have committed; those that have not taken up their grants are rung again. */

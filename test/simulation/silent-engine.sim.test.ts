@@ -30,6 +30,7 @@ const FAULTS: readonly OperationFault[] = (['before', 'after'] as const).flatMap
   { kind: 'kill', when },
   { kind: 'fail', when },
   { kind: 'freeze', when, forMs: 31_000 },
+  { kind: 'doubt' },
 ]);
 
 describe('an engine that falls silent', () => {
