@@ -6,7 +6,25 @@ import { PLANS } from './random-plans.ts';
 
 /** Worlds of one campaign at most. */
 const CAMPAIGN_RUNS = 200;
-const KINDS = Object.keys(PLANS) as PlanKind[];
+/** How many turns a kind has in a round: worlds that take little time come more often, so that all kinds get about as much. */
+const TURNS = {
+  whole: 2,
+  ending: 4,
+  narrow: 6,
+  family: 2,
+  kin: 3,
+  crowd: 1,
+  paused: 2,
+  limits: 1,
+  asked: 1,
+  scheduled: 1,
+  silent: 1,
+  harsh: 1,
+} as const satisfies Record<PlanKind, number>;
+/** The kinds of a round, one turn of each before the second of any. */
+const KINDS = Array.from({ length: Math.max(...Object.values(TURNS)) }, (_, turn) =>
+  (Object.keys(PLANS) as PlanKind[]).filter((kind) => TURNS[kind] > turn),
+).flat();
 /** How much of a broken promise is told before the smallest world is found. */
 const TOLD_LENGTH = 200;
 
@@ -59,7 +77,7 @@ export async function runCampaigns(request: CampaignRequest): Promise<number> {
   return 0;
 }
 
-/** Campaigns with seeds of their own, of all kinds in turn. */
+/** Campaigns with seeds of their own, of all kinds in their turns. */
 function plan({ runs, seed, kind, path }: CampaignRequest): Campaign[] {
   if (path !== undefined) return [{ kind: kind ?? 'whole', seed, runs: Number(path.split(':')[0]) + 1, path }];
   const kinds = kind ? [kind] : KINDS;
