@@ -167,7 +167,9 @@ describe('Ctrl-C', () => {
   });
 });
 
-const hasScript = spawnSync('script', ['--version']).error === undefined;
+/** Of util-linux: it gives a command a terminal. */
+const recorder = 'script';
+const hasScript = spawnSync(recorder, ['--version']).error === undefined;
 
 describe.skipIf(!hasScript)('a terminal', () => {
   /** What `millrace` writes on a terminal. */
@@ -176,7 +178,7 @@ describe.skipIf(!hasScript)('a terminal', () => {
     const words = [process.execPath, binary, ...argv].map((word) => `'${word}'`).join(' ');
     const command = `stty cols ${columns} rows 20; ${words}`;
     const { NO_COLOR: _not, MILLRACE_URL: _nor, ...inherited } = process.env;
-    return spawnSync('script', ['-qec', command, '/dev/null'], {
+    return spawnSync(recorder, ['-qec', command, '/dev/null'], {
       cwd: pipelines,
       env: { ...inherited, TERM: 'xterm', TMPDIR: folder, ...env },
       encoding: 'utf8',
