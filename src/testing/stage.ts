@@ -144,19 +144,18 @@ export abstract class Stage implements OperationsWorld {
     return this.deliver(choose ? draw(ready, 1 + choose(BATCH_SIZE), choose) : ready.slice(0, 1));
   }
 
+  /** When the next thing happens by itself (ms since the epoch); infinite, where nothing will. */
+  protected nextAt(): number {
+    const others = this.happenings().map((one) => one.nextAt());
+    return Math.min(this.tickAt(), this.mailbox.nextAt(), this.operations.nextWakeAt(), ...others);
+  }
+
   /** Nothing more happens now: time goes on to the next thing that will, or to a time before it. */
   private async pass(atMost = Number.POSITIVE_INFINITY): Promise<void> {
-    const happenings = this.happenings();
     const tickAt = this.tickAt();
-    const times = [
-      tickAt,
-      this.mailbox.nextAt(),
-      this.operations.nextWakeAt(),
-      ...happenings.map((one) => one.nextAt()),
-    ];
-    this.now = Math.max(this.now, Math.min(atMost, ...times));
+    this.now = Math.max(this.now, Math.min(atMost, this.nextAt()));
     await this.operations.wake();
-    for (const happening of happenings) await happening.act();
+    for (const happening of this.happenings()) await happening.act();
     if (tickAt > this.now) return;
     this.nextTickAt = tickAt + this.options.tickMs;
     this.ticks += 1;
@@ -206,11 +205,20 @@ export abstract class Stage implements OperationsWorld {
   private depsOf(invocation: Invocation, what: string): PassDeps {
     const { choose, skewMs } = this.faults;
     const skew = choose && skewMs !== undefined ? choose(2 * skewMs + 1) - skewMs : 0;
-    const gate: Gate = (name, port) => this.operations.gate(invocation, name, port);
+    return this.depsWith((name, port) => this.operations.gate(invocation, name, port), what, skew);
+  }
+
+  /** What passes work with while nothing happens on the stage: each call takes effect at once, and none goes wrong. */
+  protected calmDeps(): PassDeps {
+    return this.depsWith((_name, port) => port, 'tick', 0);
+  }
+
+  private depsWith(gate: Gate, what: string, skewMs: number): PassDeps {
     return withChildRuns({
       ...this.portsOf(gate, what),
+      // What the tick rings is never lost.
       inbox: gate('inbox', this.mailbox.inboxOf(what === 'tick')),
-      clock: { now: () => this.now + skew },
+      clock: { now: () => this.now + skewMs },
       options: this.options,
     });
   }

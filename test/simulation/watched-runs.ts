@@ -2,7 +2,8 @@
 import { createMemoryRunStore, type MemoryRunStore } from '#adapters/memory/memory-run-store.ts';
 import type { AttemptResult } from '#domain/facts.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
-import { type PackedRun, unpackRun } from '#domain/run-codec.ts';
+import type { PackedRun } from '#domain/run-codec.ts';
+import { unpackOnce } from '../../src/testing/unpack-once.ts';
 
 /** A run store, and what invariants look at. */
 export interface WatchedRuns extends MemoryRunStore {
@@ -34,17 +35,11 @@ export function createWatchedRuns(): WatchedRuns {
   const inner = createMemoryRunStore();
   const history = new Map<string, Map<number, readonly Decision[]>>();
   const results = new Map<string, AttemptResult>();
-  const known = new WeakMap<PackedRun, RunRecord>();
   const gone: RunRecord[] = [];
   const lent = new Map<string, { readonly before: PackedRun; readonly newer: PackedRun }>();
   const read = (id: string) => {
     const text = lent.get(id)?.before ?? inner.stored.get(id);
-    if (!text) return undefined;
-    const before = known.get(text);
-    if (before) return before;
-    const run = unpackRun(text);
-    known.set(text, run);
-    return run;
+    return text && unpackOnce(text);
   };
   return {
     ...inner,
