@@ -40,29 +40,33 @@ const SHOUT = `export async function handler({ text }: { readonly text: string }
 }
 `;
 
-const test = (installation: string) => `import { testPipeline } from 'millrace/testing';
+const test = (installation: string) => `import { type StubContext, testPipeline } from 'millrace/testing';
+import 'millrace/testing/vitest';
 import { expect, it } from 'vitest';
 import { handler as greet } from '../functions/${installation}-greet.ts';
 import { handler as shout } from '../functions/${installation}-shout.ts';
 
 const pipeline = new URL('../pipeline.yaml', import.meta.url);
+const functions = { '${installation}-greet': greet, '${installation}-shout': shout };
 
 it('shouts a greeting', async () => {
-  const functions = { '${installation}-greet': greet, '${installation}-shout': shout };
   const outcome = await testPipeline(pipeline, { input: { name: 'Ada' }, functions });
-  expect(outcome).toMatchObject({ state: 'SUCCEEDED', output: 'HELLO, ADA!' });
+  expect(outcome).toHaveSucceeded();
+  expect(outcome.output).toBe('HELLO, ADA!');
 });
 
-it('tries a shout again that failed', async () => {
-  let calls = 0;
-  const hoarse = async (payload: { readonly text: string }) => {
-    calls += 1;
-    if (calls < 3) throw new Error('hoarse');
+it('shouts again after it was hoarse', async () => {
+  const hoarse = (payload: { readonly text: string }, { attempt }: StubContext) => {
+    if (attempt < 3) throw new Error('hoarse');
     return shout(payload);
   };
-  const functions = { '${installation}-greet': greet, '${installation}-shout': hoarse };
-  const outcome = await testPipeline(pipeline, { functions });
-  expect(outcome).toMatchObject({ state: 'SUCCEEDED', output: 'HELLO, WORLD!' });
-  expect(calls).toBe(3);
+  const outcome = await testPipeline(pipeline, { functions: { ...functions, '${installation}-shout': hoarse } });
+  expect(outcome).toHaveSucceeded();
+  expect(outcome).toHaveStarted('shout', 3);
+});
+
+it('comes to the same whatever crashes', async () => {
+  const outcome = await testPipeline(pipeline, { functions, faults: 'all' });
+  expect(outcome.output).toBe('HELLO, WORLD!');
 });
 `;
