@@ -26,6 +26,8 @@ export interface RegistrarHandlerDeps extends SendDeps {
 
 /** How long what may pass by itself is tried again: a policy of the same deployment takes seconds to hold everywhere. */
 const TRY_MS = 30_000;
+/** A pipeline that is deleted with its runs goes a pass and some ticks after the order. */
+const DELETING_MS = 60_000;
 const BETWEEN_TRIES_MS = 2_000;
 /** Time of an invocation (ms) that is kept for the answer. */
 const ANSWER_MS = 20_000;
@@ -76,13 +78,15 @@ async function answerInTime(deps: RegistrarHandlerDeps, request: ResourceRequest
 }
 
 async function answerOf(deps: RegistrarHandlerDeps, request: ResourceRequest): Promise<ResourceAnswer> {
-  const until = deps.registrar.clock.now() + TRY_MS;
+  const began = deps.registrar.clock.now();
   const { carryOut } = kindOf(request);
   for (;;) {
     try {
       return { Status: 'SUCCESS', PhysicalResourceId: await carryOut(deps.registrar, request) };
     } catch (error) {
-      const isFinal = error instanceof ApiProblem && !MAY_PASS.has(error.code);
+      const code = error instanceof ApiProblem ? error.code : undefined;
+      const isFinal = code !== undefined && !MAY_PASS.has(code);
+      const until = began + (code === 'PIPELINE_DELETING' ? DELETING_MS : TRY_MS);
       if (isFinal || deps.registrar.clock.now() >= until) return failed(request, reasonOf(error));
       deps.logger.warn('resource not settled yet', { resource: request.LogicalResourceId, error });
       await deps.sleep(BETWEEN_TRIES_MS);

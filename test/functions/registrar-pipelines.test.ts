@@ -161,6 +161,22 @@ describe('a pipeline of the stack', () => {
     expect(await ask(request('Delete', given, failed.PhysicalResourceId))).toMatchObject({ Status: 'SUCCESS' });
   });
 
+  it('waits a minute for one of its name that is being deleted', async () => {
+    const { ask, head, deps, time } = createRegistrar();
+    await ask(request('Create', properties()));
+    const before = await head();
+    if (!before) throw new Error('nothing was put');
+    const { dueAt: _, ...rest } = before;
+    const deleting = { at: time.now, isForced: true as const };
+    await deps.pipelines.commitHead({ ...rest, version: before.version + 1, deleting }, before.version);
+    const began = time.now;
+    const failed = await ask(request('Create', properties()));
+    expect(failed).toMatchObject({ Status: 'FAILED', Reason: expect.stringMatching(/^PIPELINE_DELETING: /) });
+    expect(time.now - began).toBe(60_000);
+    await deps.pipelines.removeHead('etl', before.version + 1);
+    expect(await ask(request('Create', properties()))).toMatchObject({ Status: 'SUCCESS' });
+  });
+
   it('is not taken for another type of resource', async () => {
     const { ask } = createRegistrar();
     const answer = await ask({ ...request('Create', properties()), ResourceType: 'Custom::MillraceThing' });
