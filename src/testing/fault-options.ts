@@ -39,7 +39,8 @@ export interface FaultOptions extends FaultKinds {
   readonly compare?: 'run' | 'states' | 'outputs';
 }
 
-const KINDS = [
+/** All kinds of faults. */
+export const FAULT_KINDS = [
   'kill',
   'freeze',
   'fail',
@@ -52,12 +53,12 @@ const KINDS = [
   'staleReads',
 ] as const satisfies readonly (keyof FaultKinds)[];
 
-type Kind = (typeof KINDS)[number];
+type Kind = (typeof FAULT_KINDS)[number];
 
 /** The kinds that are asked for: all, where none is named. */
 export function kindsOf(faults: FaultKinds): readonly Kind[] {
-  const named = KINDS.filter((kind) => faults[kind]);
-  return named.length > 0 ? named : KINDS.filter((kind) => faults[kind] !== false);
+  const named = FAULT_KINDS.filter((kind) => faults[kind]);
+  return named.length > 0 ? named : FAULT_KINDS.filter((kind) => faults[kind] !== false);
 }
 
 /**

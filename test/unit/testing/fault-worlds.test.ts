@@ -1,6 +1,7 @@
 /** The testing kit's fault worlds: the same end whatever goes wrong, or an error that says how to see it again. */
 import { describe, expect, it } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
+import { FAULT_KINDS } from '../../../src/testing/fault-options.ts';
 import {
   FaultWorldError,
   later,
@@ -54,18 +55,7 @@ describe('worlds with faults', () => {
     expect(outcome).toMatchObject({ state: 'SUCCEEDED', output: [1, 2, 3], faultWorlds: 50 });
   });
 
-  it.each([
-    'kill',
-    'freeze',
-    'fail',
-    'throttle',
-    'dropEvents',
-    'repeatEvents',
-    'delayEvents',
-    'skipTicks',
-    'skewClocks',
-    'staleReads',
-  ])('come to the same with %s alone', async (kind) => {
+  it.each(FAULT_KINDS)('come to the same with %s alone', async (kind) => {
     const outcome = await testPipeline(FIVE, { ...OPTIONS, faults: { [kind]: true, runs: 10 } });
     expect(outcome.faultWorlds).toBe(10);
   });
