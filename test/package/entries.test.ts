@@ -24,7 +24,7 @@ describe.each(inject('nodes'))('the package with %s', (_, node) => {
   it('runs a pipeline on a host of its own', async () => {
     const { code, stdout, stderr } = await project.run(node, `millrace run hello.yaml --input '{"name":"Ada"}' --json`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toMatchObject({ run: { state: 'SUCCEEDED' } });
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'SUCCEEDED', output: 'HELLO, ADA!' });
   });
 
   it('has a client that calls a host', async () => {
@@ -34,7 +34,7 @@ describe.each(inject('nodes'))('the package with %s', (_, node) => {
       const { value } = await createInterface({ input: host.stdout as NodeJS.ReadableStream })
         [Symbol.asyncIterator]()
         .next();
-      const { url } = JSON.parse(value) as { readonly url: string };
+      const { url } = JSON.parse(value ?? '') as { readonly url: string };
       const told = await project.evaluate(
         node,
         `import { readFile } from 'node:fs/promises';
@@ -76,6 +76,19 @@ describe.each(inject('nodes'))('the package with %s', (_, node) => {
       console.log(JSON.stringify({ output: await handler({ n: 1 }), name }));`,
     );
     expect(told).toEqual({ output: 2, name: 'BadInput' });
+  });
+
+  it('tests pipelines', async () => {
+    const told = await project.evaluate(
+      node,
+      `import { fails, testPipeline } from 'millrace/testing';
+      const pipeline = new URL('hello.yaml', import.meta.url);
+      const greet = ({ name }) => 'Hello, ' + name;
+      const { state, output } = await testPipeline(pipeline, { input: { name: 'Ada' }, functions: { greet, shout: 'HEY' } });
+      const { error } = await testPipeline(pipeline, { input: { name: 'Ada' }, functions: { greet, shout: fails('Hoarse') } });
+      console.log(JSON.stringify({ state, output, name: error.name }));`,
+    );
+    expect(told).toEqual({ state: 'SUCCEEDED', output: 'HEY', name: 'Hoarse' });
   });
 
   it('synthesizes a CDK app', async () => {

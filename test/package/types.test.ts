@@ -47,6 +47,23 @@ export const url: string = new Millrace(new Stack(new App(), 'S'), 'Millrace', p
 // @ts-expect-error the name of an installation is a text
 export const wrong: MillraceProps = { installation: 1 };`,
   ],
+  [
+    'millrace/testing',
+    `import { after, hang, type Outcome, testPipeline } from 'millrace/testing';
+const functions = { greet: ({ name }: { name: string }) => name, slow: after(1000, 'late'), never: hang() };
+export const outcome: Promise<Outcome> = testPipeline('name: a', { functions, faults: 'all' });
+// @ts-expect-error there is no such kind of faults
+testPipeline('name: a', { faults: 'some' });`,
+  ],
+  [
+    'millrace/testing/vitest',
+    `import 'millrace/testing/vitest';
+import type { Outcome } from 'millrace/testing';
+import { expect } from 'vitest';
+export const check = (outcome: Outcome) => expect(outcome).toHaveSucceeded();
+// @ts-expect-error there is no such state
+export const wrong = (outcome: Outcome) => expect(outcome).toHaveNodeStates({ a: 'DONE' });`,
+  ],
 ]);
 
 beforeAll(async () => {
