@@ -11,4 +11,6 @@ export type { Pipeline, PipelineOptions, PipelineSource } from './constructs/pip
 export type { StateMachineEngine, StateMachineEngineOptions } from './constructs/state-machine-engine.ts';
 export { SynthesisError, type SynthesisErrorCode } from './constructs/synthesis-error.ts';
 export type { Trigger, TriggerOptions } from './constructs/trigger.ts';
+export type { Webhook } from './constructs/webhook.ts';
+export type { WebhookEvent, WebhookOptions } from './constructs/webhook-settings.ts';
 export { MillraceStack, type MillraceStackProps } from './stacks/millrace-stack.ts';

@@ -25,6 +25,8 @@ import { StateMachineEngine, type StateMachineEngineOptions } from './state-mach
 import { SynthesisError } from './synthesis-error.ts';
 import { Trigger, type TriggerOptions } from './trigger.ts';
 import { UserFunctions } from './user-functions.ts';
+import { Webhook } from './webhook.ts';
+import type { WebhookOptions } from './webhook-settings.ts';
 
 /**
  * One installation of Millrace: table, bus, queues, functions, HTTP API and tick. Nothing in it runs or, but for storage
@@ -61,6 +63,7 @@ export class Millrace extends Construct {
   readonly #settings: MillraceSettings;
   readonly #userFunctions: UserFunctions;
   readonly #triggers = new Construct(this, 'Triggers');
+  readonly #webhooks = new Construct(this, 'Webhooks');
   readonly #engines = new Construct(this, 'Engines');
   readonly #pipelines = new Construct(this, 'Pipelines');
   /** What nodes run on. */
@@ -183,6 +186,17 @@ export class Millrace extends Construct {
    */
   addTrigger(name: string, options: TriggerOptions): Trigger {
     return new Trigger(this.#triggers, name, { ...options, requests: this.#parts.requests });
+  }
+
+  /**
+   * Posts events to an address: each change of a run's state, unless told otherwise. What nobody takes within a day lies in a
+   * dead-letter queue.
+   * @param name of the webhook, a part of that queue's; 1 to 40 letters, digits, `-` and `_`
+   * @throws SynthesisError `INVALID_WEBHOOK`, naming the option and what would be right
+   */
+  addWebhook(name: string, options: WebhookOptions): Webhook {
+    const { installation, bus } = this;
+    return new Webhook(this.#webhooks, name, { ...options, installation, bus });
   }
 
   /** Allows starting runs of every pipeline: over the API, and by the event `RunRequested`. */

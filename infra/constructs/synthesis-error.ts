@@ -5,6 +5,7 @@ export type SynthesisErrorCode =
   | 'INVALID_PROPS'
   | 'INVALID_FILTER'
   | 'INVALID_TRIGGER'
+  | 'INVALID_WEBHOOK'
   | 'INVALID_ENGINE'
   | 'INVALID_DEFINITION'
   | 'FUNCTIONS_NOT_FOUND'
@@ -14,7 +15,7 @@ export type SynthesisErrorCode =
   | 'DUPLICATE_FUNCTION_NAME'
   | 'FUNCTION_BUILD_FAILED';
 
-/** A mistake in a prop, a context value, a trigger, an engine, a pipeline or a folder of functions; the message is complete without a stack trace. */
+/** A mistake in a prop, a context value, a trigger, a webhook, an engine, a pipeline or a folder of functions; the message is complete without a stack trace. */
 export class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
   /** Stable code to switch on. */

@@ -1,11 +1,12 @@
 import { type App, Duration, SecretValue } from 'aws-cdk-lib';
 import { Authorization, Connection } from 'aws-cdk-lib/aws-events';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { MillraceStack } from '../../infra/index.ts';
 import { createStack, ECHO, folderOf } from './synthesize.ts';
 
 const NIGHTLY = 'arn:aws:states:eu-central-1:111122223333:stateMachine:nightly-report';
 
-/** A stack with everything that the library makes: functions, engines of all kinds, a trigger, a pipeline. */
+/** A stack with everything that the library makes: functions, engines of all kinds, triggers, a webhook, a pipeline. */
 export function createEverything(app: App): MillraceStack {
   const stack = createStack(app, {
     functionsDirectory: folderOf({ 'one.ts': ECHO, 'two/index.ts': ECHO }),
@@ -23,6 +24,10 @@ export function createEverything(app: App): MillraceStack {
     pipeline: 'report',
     bus: millrace.bus,
     filter: { 'detail-type': ['RunChanged'], detail: { pipeline: ['etl'], state: ['SUCCEEDED'] } },
+  });
+  millrace.addWebhook('chat', {
+    url: 'https://hooks.example.com',
+    secret: Secret.fromSecretNameV2(stack, 'Chat', 'chat'),
   });
   millrace.addPipeline({ name: 'etl', nodes: [{ id: 'a', params: { function: 'one' } }] });
   return stack;
