@@ -15,7 +15,7 @@ import type { PassDeps } from './deps.ts';
 import { lookAtRun } from './look-at-run.ts';
 import { STOPPED_BY_PARENT } from './parent-run.ts';
 import { runPass } from './pass.ts';
-import { inputErrorsInWords, startRun } from './start-run.ts';
+import { DecidedTooLongAgoError, inputErrorsInWords, startRun } from './start-run.ts';
 
 const childInput = z.object({
   millrace: z.object({ depth: z.number() }),
@@ -73,14 +73,16 @@ function createChildRuns(deps: PassDeps): Executions {
   };
 }
 
-/** What a start comes to that finds its child, and cannot read it. */
+/** What a start comes to that finds its child and cannot read it, or that slept. */
 function startAnswerOf(error: unknown): Awaited<ReturnType<Executions['start']>> {
   if (error instanceof DamagedRunError) return { kind: 'exists' };
-  if (error instanceof NewerRunError) return { kind: 'later', message: error.message };
+  const isForLater = error instanceof NewerRunError || error instanceof DecidedTooLongAgoError;
+  if (isForLater) return { kind: 'later', message: error.message };
   throw error;
 }
 
 async function startChild(deps: PassDeps, parent: AttemptKey, text: string): ReturnType<Executions['start']> {
+  const decidedAt = deps.clock.now();
   const parsed = childInput.safeParse(JSON.parse(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -102,6 +104,7 @@ async function startChild(deps: PassDeps, parent: AttemptKey, text: string): Ret
     revision: params.revision,
     trigger: { type: 'pipeline', runId: parent.run },
     child: { parent, depth: millrace.depth + 1 },
+    decidedAt,
   });
   switch (outcome.kind) {
     case 'started':

@@ -9,7 +9,7 @@ export type StartByItself = Omit<StartRequest, 'cause' | 'child'> & { readonly c
  * Starts a run for an event or an instant: not while the pipeline is paused, unless the same start made its run
  * before that.
  * @param hinder asked once all else is right and the run has to be made, with its id; gives what hinders it
- * @throws Error where the pipeline was read too long ago, and whatever a port throws; the request may then be repeated
+ * @throws DecidedTooLongAgoError, and whatever a port throws; the request may then be repeated
  */
 export async function startByItself<R extends Refusal = never>(
   deps: PassDeps,

@@ -36,6 +36,14 @@ export interface StartRequest {
   readonly decidedAt?: number | undefined;
 }
 
+/** A run was to be made by a process that slept since this was decided. */
+export class DecidedTooLongAgoError extends Error {
+  constructor(pipeline: string) {
+    super(`that a run of ${pipeline} starts was decided too long ago`);
+    this.name = 'DecidedTooLongAgoError';
+  }
+}
+
 /** What became of the request. */
 export type StartOutcome =
   | PlacedRun
@@ -66,7 +74,7 @@ export function startRun(deps: PassDeps, request: StartRequest): Promise<StartOu
 
 /**
  * Starts a run with a beginning of its own.
- * @throws Error where what decided it was read too long ago, and whatever a port throws; the request may then be repeated
+ * @throws DecidedTooLongAgoError, and whatever a port throws; the request may then be repeated
  * @param inputHash tells a repeated request from another one under the same key
  * @param begin asked once it is known that the run has to be made, and when that is (ms since the epoch)
  */
@@ -100,10 +108,13 @@ export async function startWith<R extends Refusal>(
   return placeRun(deps, run);
 }
 
-/** A process that slept may not act on what it knew before: the pipeline may have been paused, or have another schedule. */
+/**
+ * A process that slept may not act on what it knew before: the pipeline may have been paused, or have another schedule;
+ * the run of a child may have come to its end, and been deleted.
+ */
 function checkFresh({ clock, options }: PassDeps, { pipeline, decidedAt }: StartRequest): void {
   if (decidedAt === undefined || clock.now() - decidedAt <= options.passMs) return;
-  throw new Error(`pipeline ${pipeline} was read too long ago`);
+  throw new DecidedTooLongAgoError(pipeline);
 }
 
 /** What is wrong with an input for a pipeline. */
