@@ -12,7 +12,7 @@ export interface WebhookOptions {
   /** Where events are posted to, `https://hooks.example.com/millrace`; `http` only for this machine, on the development host. */
   readonly url: string;
   /** What the receiver knows the sender by: its text is sent in a header of every request. */
-  readonly secret: ISecret;
+  readonly secret: Pick<ISecret, 'secretValue'>;
   /** Name of that header. @default `x-api-key` */
   readonly header?: string;
   /** @default `RunChanged` alone */

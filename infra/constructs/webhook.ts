@@ -6,6 +6,7 @@ import {
   Connection,
   type EventBus,
   EventField,
+  type IApiDestination,
   Rule,
   RuleTargetInput,
 } from 'aws-cdk-lib/aws-events';
@@ -55,7 +56,8 @@ export class Webhook extends Construct {
       eventBus: bus,
       eventPattern: { source: SOURCES },
       targets: [
-        new ApiDestinationTarget(destination, {
+        // It is one, but for how strictly an optional property is read.
+        new ApiDestinationTarget(destination as IApiDestination, {
           event: body(installation),
           deadLetterQueue: this.deadLetters,
           retryAttempts: maxRetries,
