@@ -49,8 +49,8 @@ export const wrong: MillraceProps = { installation: 1 };`,
   ],
   [
     'millrace/testing',
-    `import { after, hang, type Outcome, testPipeline } from 'millrace/testing';
-const functions = { greet: ({ name }: { name: string }) => name, slow: after(1000, 'late'), never: hang() };
+    `import { hang, later, type Outcome, testPipeline } from 'millrace/testing';
+const functions = { greet: ({ name }: { name: string }) => name, slow: later(1000, 'late'), never: hang() };
 export const outcome: Promise<Outcome> = testPipeline('name: a', { functions, faults: 'all' });
 // @ts-expect-error there is no such kind of faults
 testPipeline('name: a', { faults: 'some' });`,
