@@ -1,6 +1,6 @@
+import { fails, hang, later, type StubContext, testPipeline } from 'millrace/testing';
 import { expect, it } from 'vitest';
-import { fails, hang, later, type StubContext, testPipeline } from '../../src/testing/index.ts';
-import '../../src/testing/vitest.ts';
+import 'millrace/testing/vitest';
 import { handler as bill } from './functions/testing-bill.ts';
 import { handler as price } from './functions/testing-price.ts';
 

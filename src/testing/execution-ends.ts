@@ -10,7 +10,7 @@ interface PlannedEnd {
 
 /** The ends of executions that are still to come. */
 export class ExecutionEnds implements Happening {
-  private planned: readonly PlannedEnd[] = [];
+  private planned: PlannedEnd[] = [];
   private readonly executions: () => MemoryExecutions;
   private readonly now: () => number;
 
@@ -22,7 +22,7 @@ export class ExecutionEnds implements Happening {
 
   /** An execution will end like this, unless it ends before. */
   plan(end: PlannedEnd): void {
-    this.planned = [...this.planned, end];
+    this.planned.push(end);
   }
 
   /** What an execution would have come to is of no interest any more. */

@@ -61,11 +61,6 @@ export interface Faults {
   readonly startsPerSecond?: number;
 }
 
-/** Whether nothing goes wrong that could change what a run comes to. */
-export function isHarmless(faults: Faults): boolean {
-  return ![...(faults.at?.values() ?? [])].some((fault) => fault.kind === 'refuse');
-}
-
 /** Thrown by a port call that was made to fail. */
 export class InjectedFailure extends Error {
   constructor(label: string) {

@@ -18,3 +18,4 @@ export {
 } from './stubs.ts';
 export { FaultWorldError, type StubsByName, type TestOptions, testPipeline } from './test-pipeline.ts';
 export { StartRefusedError } from './test-world.ts';
+export type { UserAct } from './user-acts.ts';

@@ -31,6 +31,8 @@ export interface OperationsWorld {
   /** Virtual time (ms since the epoch). */
   readonly now: number;
   readonly faults: Faults;
+  /** Operations that only a runaway pass would need. */
+  readonly mostOperations: number;
   /** All operations that happened, in words, in order. */
   readonly trace: { readonly operations: string[] };
   readonly runs: { all(): readonly Pick<RunRecord, 'id' | 'dueAt'>[] };
@@ -44,8 +46,6 @@ export interface OperationsWorld {
 
 /** What answers `conflict` where it comes again after its answer was lost. */
 const COMMITS: ReadonlySet<string> = new Set(['runs.commitRun', 'limits.commitLimit', 'pipelines.commitHead']);
-/** Operations that a runaway pass would need a bug for. */
-const MOST_OPERATIONS = 20_000;
 
 /** Operations that wait to happen, and the hand on them. */
 export class Operations {
@@ -127,7 +127,7 @@ export class Operations {
     this.waiting.splice(this.waiting.indexOf(operation), 1);
     const number = world.trace.operations.length;
     world.trace.operations.push(`${operation.invocation.what} ${operation.label}`);
-    if (number > MOST_OPERATIONS) throw new Error(`more than ${MOST_OPERATIONS} operations`);
+    if (number > world.mostOperations) throw new Error(`more than ${world.mostOperations} operations`);
     const fault = world.faults.at?.get(number);
     if (!fault) return this.finish(operation);
     world.trace.operations[number] += ` (${toText(fault)})`;
@@ -209,7 +209,10 @@ function failedAnswer(label: string): unknown {
   return FAILED_ANSWERS.get(label);
 }
 
+/** Calls before which the clock is looked at: what makes something that nothing later could refuse. */
+const FENCED: ReadonlySet<string> = new Set(['executions.start', 'runs.createRun']);
+
 /** Whether a call may be under way for long before it takes effect (see `faults.ts`). */
 function mayLinger(operation: Operation): boolean {
-  return operation.label !== 'executions.start';
+  return !FENCED.has(operation.label);
 }

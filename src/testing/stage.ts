@@ -67,6 +67,7 @@ export abstract class Stage implements OperationsWorld {
   readonly beganAt: number;
   readonly faults: Faults;
   readonly options: StepOptions;
+  readonly mostOperations: number = 20_000;
   /** Ticks up to now, those that did not come included. */
   ticks = 0;
   abstract readonly trace: StageTrace;

@@ -14,6 +14,7 @@ import { readDefinition, type TestedDefinition } from './read-definition.ts';
 import type { Stubs } from './stub-calls.ts';
 import type { Stub } from './stubs.ts';
 import { type Play, StartRefusedError, TestWorld } from './test-world.ts';
+import type { UserAct } from './user-acts.ts';
 
 /** Stubs by name. Given as a function, it makes new ones for each world, so that none remembers another. */
 export type StubsByName = Readonly<Record<string, Stub>> | (() => Readonly<Record<string, Stub>>);
@@ -30,6 +31,8 @@ export interface TestOptions {
   readonly children?: readonly TestedDefinition[];
   /** Who answers approvals, by the id of the node. @default nobody: they run out of time */
   readonly answers?: Readonly<Record<string, ApprovalReplies>>;
+  /** What users do with the run while it goes on. @default nothing */
+  readonly acts?: readonly UserAct[];
   /** Slots of engines and pools, by name. @default no limits */
   readonly limits?: {
     readonly engines?: Readonly<Record<string, number>>;
@@ -118,7 +121,7 @@ function stubsOf({ functions = {}, engines = {} }: TestOptions): Stubs {
 }
 
 function toPlay(pipelines: Play['pipelines'], options: TestOptions): Play {
-  const { input, answers = {}, limits = {}, schedule } = options;
+  const { input, answers = {}, acts = [], limits = {}, schedule } = options;
   const now = options.now ?? schedule?.instant ?? BEGINNING;
   return {
     beganAt: toTime(now),
@@ -129,6 +132,7 @@ function toPlay(pipelines: Play['pipelines'], options: TestOptions): Play {
       ...(input !== undefined && { input }),
     },
     answers: new Map(Object.entries(answers)),
+    acts,
     slots: {
       engines: new Map(Object.entries(limits.engines ?? {})),
       pools: new Map(Object.entries(limits.pools ?? {})),

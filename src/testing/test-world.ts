@@ -26,6 +26,7 @@ import { type Gate, type Happening, machineArn, Stage, type StagePorts } from '.
 import { StubCalls, type Stubs } from './stub-calls.ts';
 import { UNREGISTERED } from './stubs.ts';
 import { unpackOnce } from './unpack-once.ts';
+import { type UserAct, UserActs } from './user-acts.ts';
 
 /** Compiled expressions are kept by the evaluator: all worlds of a process share it. */
 const evaluator = createInlineEvaluator();
@@ -38,6 +39,7 @@ export interface Play {
   readonly pipelines: readonly [PipelineDefinition, ...PipelineDefinition[]];
   readonly start: Omit<StartRequest, 'pipeline'>;
   readonly answers: ReadonlyMap<string, ApprovalReplies>;
+  readonly acts: readonly UserAct[];
   /** Slots of engines and pools, by name. */
   readonly slots: { readonly engines: ReadonlyMap<string, number>; readonly pools: ReadonlyMap<string, number> };
 }
@@ -52,6 +54,8 @@ export class StartRefusedError extends Error {
 
 /** The world of one test. */
 export class TestWorld extends Stage {
+  /** As many as the largest pipelines need: what bounds a test is its time limit. */
+  override readonly mostOperations = Number.POSITIVE_INFINITY;
   readonly trace = { operations: [] as string[], deliveries: 0, invocations: 0 };
   readonly calls: StubCalls;
   readonly runs;
@@ -74,6 +78,8 @@ export class TestWorld extends Stage {
     () => this.now,
   );
   private readonly answers: ApprovalAnswers;
+  private readonly users: UserActs;
+  private runId = '';
   private readonly compiled: ReadonlyMap<string, CompiledPipeline>;
   private readonly engineOf: ReadonlyMap<string, string>;
   private readonly play: Play;
@@ -94,6 +100,7 @@ export class TestWorld extends Stage {
     this.engineOf = new Map([...registered, 'lambda'].map((name) => [machineArn(name), name]));
     this.calls = new StubCalls(this, stubs, this.ends);
     this.answers = new ApprovalAnswers(this, play.answers);
+    this.users = new UserActs(this, play.acts, () => this.runId);
     this.flaky = createFlakyExecutions(this.executions, {
       faults,
       now: () => this.now,
@@ -110,13 +117,13 @@ export class TestWorld extends Stage {
    * @throws StartRefusedError
    */
   async playRun(timeLimitMs: number): Promise<string> {
-    const id = await this.begin();
+    this.runId = await this.begin();
     const until = this.beganAt + timeLimitMs;
-    while (!this.isOver(id) && this.now < until && this.canMove()) {
+    while (!this.isOver() && this.now < until && this.canMove()) {
       await this.calls.settled();
       await this.once();
     }
-    return id;
+    return this.runId;
   }
 
   /** What a look at the world needs. */
@@ -147,7 +154,7 @@ export class TestWorld extends Stage {
   }
 
   protected override happenings(): readonly Happening[] {
-    return [this.ends, this.calls, this.answers];
+    return [this.ends, this.calls, this.answers, this.users];
   }
 
   /** The first tick that finds something due: those before it would find nothing. */
@@ -204,9 +211,9 @@ export class TestWorld extends Stage {
   }
 
   /** Whether the run is over, and so is everything that it left to do. */
-  private isOver(id: string): boolean {
+  private isOver(): boolean {
     const runs = this.runs.all();
-    const run = runs.find((one) => one.id === id);
+    const run = runs.find(({ id }) => id === this.runId);
     if (!run || !isRunOver(run.state) || this.operations.isBusy() || this.mailbox.messages.length > 0) return false;
     return runs.every(({ dueAt }) => dueAt === undefined);
   }

@@ -3,6 +3,7 @@
  * happened in the run.
  */
 import { expect } from 'vitest';
+import { countInWords } from '#domain/names-in-words.ts';
 import type { NodeState } from '#domain/node-status.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -51,7 +52,7 @@ expect.extend({
   toHaveStarted(outcome: Outcome, node: string, times?: number) {
     const count = outcome.starts.filter((start) => start.node === node).length;
     const isRight = times === undefined ? count > 0 : count === times;
-    const wanted = times === undefined ? '' : ` ${times} times`;
-    return answer(outcome, isRight, `that node ${JSON.stringify(node)} starts${wanted} (it started ${count} times)`);
+    const wanted = times === undefined ? '' : ` ${countInWords(times, 'time')}`;
+    return answer(outcome, isRight, `that node ${JSON.stringify(node)} starts${wanted} (it started ${countInWords(count, 'time')})`);
   },
 });

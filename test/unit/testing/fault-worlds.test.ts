@@ -1,7 +1,7 @@
 /** The testing kit's fault worlds: the same end whatever goes wrong, or an error that says how to see it again. */
 import { describe, expect, it } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
-import { FAULT_KINDS } from '../../../src/testing/fault-options.ts';
+import { drawFaults, FAULT_KINDS, kindsOf } from '../../../src/testing/fault-options.ts';
 import {
   FaultWorldError,
   later,
@@ -58,6 +58,18 @@ describe('worlds with faults', () => {
   it.each(FAULT_KINDS)('come to the same with %s alone', async (kind) => {
     const outcome = await testPipeline(FIVE, { ...OPTIONS, faults: { [kind]: true, runs: 10 } });
     expect(outcome.faultWorlds).toBe(10);
+  });
+
+  it('are drawn by their seed, and hold what was asked for', () => {
+    for (const kind of FAULT_KINDS) {
+      const kinds = kindsOf({ [kind]: true });
+      const faults = drawFaults(kinds, 1, 20);
+      expect(drawFaults(kinds, 1, 20).at).toEqual(faults.at);
+      const isAnything = (faults.at?.size ?? 0) > 0 || Object.keys(faults).length > 2;
+      expect(isAnything, kind).toBe(true);
+    }
+    expect(kindsOf({})).toEqual(FAULT_KINDS);
+    expect(kindsOf({ kill: false })).not.toContain('kill');
   });
 
   it('say what came out otherwise, and how to see it again', async () => {

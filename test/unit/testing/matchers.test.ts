@@ -36,7 +36,7 @@ describe('the matchers', () => {
     expect(() => expect(bad).toHaveNodeStates({ load: 'FAILED', report: 'SKIPPED', other: 'FAILED' })).toThrow(
       'expected the nodes report SKIPPED, other FAILED (there is no such node)\n',
     );
-    expect(() => expect(bad).toHaveStarted('load', 2)).toThrow('that node "load" starts 2 times (it started 1 times)');
+    expect(() => expect(bad).toHaveStarted('load', 2)).toThrow('that node "load" starts 2 times (it started 1 time)');
     expect(() => expect(bad).not.toHaveFailed('load', 'Gone')).toThrow('not to be so');
   });
 });

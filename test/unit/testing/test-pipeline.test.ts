@@ -159,6 +159,46 @@ describe('testPipeline', () => {
     });
   });
 
+  describe('users', () => {
+    const definition: PipelineDefinition = {
+      name: 'stopped',
+      nodes: [
+        { id: 'work', params: { function: 'work' } },
+        { id: 'more', dependsOn: ['work'], params: { function: 'work' } },
+        { id: 'clean', dependsOn: ['more'], cleanup: true, trigger: 'all_done', params: { function: 'clean' } },
+      ],
+    };
+    const functions = { work: later(60_000), clean: 'clean' };
+
+    it('stop a run, and what is to clean up does so', async () => {
+      const outcome = await testPipeline(definition, { functions, acts: [{ atMs: 5_000, act: 'stop' }] });
+      expect(outcome.state).toBe('ABORTED');
+      expect(outcome.starts.map(({ node }) => node)).toEqual(['work', 'clean']);
+    });
+
+    it('pause a run and go on with it, and mark nodes by hand', async () => {
+      const outcome = await testPipeline(definition, {
+        functions,
+        acts: [
+          { atMs: 3_600_000, act: 'resume' },
+          { atMs: 5_000, act: 'pause' },
+          { atMs: 6_000, act: 'mark', node: 'more', state: 'SUCCEEDED' },
+        ],
+      });
+      expect(outcome.state).toBe('SUCCEEDED');
+      expect(outcome.nodes['more']?.reason).toBe('MarkedByUser');
+      expect(outcome.starts.map(({ node }) => node)).toEqual(['work', 'clean']);
+      expect(outcome.starts[1]?.at).toBeGreaterThanOrEqual(3_600_000);
+    });
+
+    it('come to the same with faults, where it does not matter when they do it', async () => {
+      const acts = [{ atMs: 1_800_000, act: 'stop' }] as const;
+      const hanging = { work: hang(), clean: 'clean' };
+      const outcome = await testPipeline(definition, { functions: hanging, acts, faults: { runs: 20 } });
+      expect(outcome.faultWorlds).toBe(20);
+    });
+  });
+
   describe('limits', () => {
     const two = (node: object): PipelineDefinition => ({
       name: 'two',
