@@ -89,9 +89,7 @@ async function checkChild(world: World, run: RunRecord, parent: ParentAttempt): 
   require(world, late <= 0 || !hasBegun || cleansUp, () => `child ${run.id} ended ${late} ms after its parent`);
   require(world, run.depth === (above.depth ?? 0) + 1, () => `child ${run.id} stands ${run.depth} deep`);
   const result = world.runs.results.get(resultName(above.nonce, parent));
-  // One that was deleted is made again where the call that makes it was under way for that long; it never begins.
-  const isMadeAgain = !hasBegun && world.runs.everAll().some(({ id, nonce }) => id === run.id && nonce !== run.nonce);
-  if (result?.status === 'SUCCEEDED' && !isMadeAgain) {
+  if (result?.status === 'SUCCEEDED') {
     const output = run.outputKey === undefined ? 'null' : await world.runs.readValue(run, run.outputKey);
     require(world, run.state === 'SUCCEEDED' && output === result.output, () => {
       return `the parent has ${result.output}, the child is ${run.state} with ${output}`;

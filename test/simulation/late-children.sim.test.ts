@@ -27,7 +27,7 @@ const PLAN: Plan = {
 };
 
 describe('a child that was deleted', () => {
-  it('is not made again, or never begins, where who starts it sleeps', async () => {
+  it('is not made again by who slept while it started it', async () => {
     const { trace } = await playPlan(PLAN);
     for (let at = 0; at < trace.operations.length; at++) {
       for (const when of ['before', 'after'] as const) {
