@@ -53,6 +53,10 @@ expect.extend({
     const count = outcome.starts.filter((start) => start.node === node).length;
     const isRight = times === undefined ? count > 0 : count === times;
     const wanted = times === undefined ? '' : ` ${countInWords(times, 'time')}`;
-    return answer(outcome, isRight, `that node ${JSON.stringify(node)} starts${wanted} (it started ${countInWords(count, 'time')})`);
+    return answer(
+      outcome,
+      isRight,
+      `that node ${JSON.stringify(node)} starts${wanted} (it started ${countInWords(count, 'time')})`,
+    );
   },
 });
