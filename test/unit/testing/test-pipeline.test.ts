@@ -1,5 +1,5 @@
 /** The testing kit: real scheduling, expressions and checks, with stubs and virtual time. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import { defineFunction } from '../../../src/function/index.ts';
 import {
@@ -56,6 +56,39 @@ describe('testPipeline', () => {
     const { explain: _before, ...first } = await play();
     const { explain: _after, ...second } = await play();
     expect(second).toEqual(first);
+  });
+
+  it('comes to the same beside other tests, and under fake timers', async () => {
+    const play = async () => {
+      const { explain: _told, ...rest } = await testPipeline(GREETING, {
+        input: { name: 'Ada' },
+        functions: { greet, send: 1 },
+      });
+      return rest;
+    };
+    const alone = await play();
+    expect(await Promise.all([play(), play(), play()])).toEqual([alone, alone, alone]);
+    vi.useFakeTimers();
+    try {
+      expect(await play()).toEqual(alone);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('says so where a promise of a stub does not settle', async () => {
+    vi.useFakeTimers();
+    try {
+      const played = testPipeline(one({}), { functions: { work: () => new Promise(() => {}) } });
+      const told = expect(played).rejects.toThrow(
+        'the stub of work (node a) has not answered in 4000 ms of real time; hang() stands for one that never does',
+      );
+      await vi.waitUntil(() => vi.getTimerCount() > 0);
+      vi.advanceTimersByTime(4_000);
+      await told;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('retries by the names of errors, and waits in virtual time', async () => {
