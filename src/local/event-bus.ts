@@ -5,6 +5,7 @@ import { type EventRule, eventRuleOf, type RuleTarget } from '#local/event-rule.
 import { type HostClock, systemClock } from '#local/host-clock.ts';
 import { type EventEntry, type RefusedEntry, readPutEvents } from '#local/put-events.ts';
 import { switchRule } from '#local/rule-switch.ts';
+import type { WebhookCalls } from '#local/webhook-calls.ts';
 import { type WireAnswer, WireError, wireAnswer, wireFailure } from '#local/wire-answer.ts';
 import type { WireLog } from '#local/wire-log.ts';
 
@@ -76,6 +77,8 @@ export type EventBusOptions = {
   readonly sendToQueue: (queueArn: string, body: string) => Promise<unknown>;
   /** Invokes a function with JSON text. Resolves when it succeeded; a rejection is retried twice, after one and two minutes. */
   readonly invokeFunction: (functionArn: string, payload: string) => Promise<unknown>;
+  /** Posts to API destinations. @default nothing is posted */
+  readonly webhooks?: WebhookCalls;
   /** @default '000000000000' */
   readonly account?: string;
   /** @default 'us-east-1' */
@@ -111,11 +114,15 @@ export function openEventBuses(options: EventBusOptions): EventBuses {
     const rules = [...(buses.get(entry.bus)?.values() ?? [])].filter((rule) => rule.isEnabled && rule.matches(event));
     const wanted = rules.flatMap((rule) =>
       rule.targets.flatMap((target): Delivery[] => {
+        const { kind, arn, deadLetterArn, retry } = target;
+        if (kind === 'destination' && !options.webhooks?.has(arn)) return [];
         const { copies, delayMs } = fateOf(chaos, event, target);
-        const { kind, arn, deadLetterArn } = target;
         const dueAt = clock.now() + delayMs;
-        const body = target.inputOf({ event, text });
-        const delivery = { kind, arn, body, dueAt, attempts: 0, ...(deadLetterArn && { deadLetterArn }) };
+        const delivery = {
+          ...{ kind, arn, body: target.inputOf({ event, text }), dueAt, attempts: 0 },
+          ...(deadLetterArn && { deadLetterArn }),
+          ...(retry && { until: { at: clock.now() + retry.maxAgeMs, retries: retry.retries } }),
+        };
         return Array.from({ length: copies }, () => delivery);
       }),
     );

@@ -30,9 +30,11 @@ export type EventRule = {
   readonly isEnabled: boolean;
   readonly matches: EventMatcher;
   readonly targets: readonly (RuleTarget & {
-    readonly kind: 'queue' | 'function';
+    readonly kind: 'queue' | 'function' | 'destination';
     readonly inputOf: InputMaker;
     readonly deadLetterArn?: string;
+    /** Of a destination: for how long (ms) and how often it is tried again. */
+    readonly retry?: { readonly maxAgeMs: number; readonly retries: number };
   })[];
 };
 
@@ -47,7 +49,12 @@ const targetSchema = z.strictObject({
     .optional(),
   RoleArn: z.string().optional(),
   DeadLetterConfig: z.strictObject({ Arn: z.string() }).optional(),
-  RetryPolicy: z.looseObject({}).optional(),
+  RetryPolicy: z
+    .object({
+      MaximumEventAgeInSeconds: z.coerce.number().int().default(86_400),
+      MaximumRetryAttempts: z.coerce.number().int().default(185),
+    })
+    .prefault({}),
 });
 
 const ruleSchema = z.strictObject({
@@ -93,18 +100,27 @@ function targetOf(
   target: z.infer<typeof targetSchema>,
   identity: { readonly ruleArn: string; readonly ruleName: string },
 ): EventRule['targets'][number] {
-  const service = target.Arn.split(':')[2];
-  if (service !== 'sqs' && service !== 'lambda') {
-    throw new InputTransformerError(
-      `the target ${target.Arn} is neither a queue nor a function; others are not hosted`,
-    );
-  }
+  const kind = kindOf(target.Arn);
+  const { MaximumEventAgeInSeconds, MaximumRetryAttempts } = target.RetryPolicy;
   return {
     id: target.Id,
     arn: target.Arn,
     rule: identity.ruleName,
-    kind: service === 'sqs' ? 'queue' : 'function',
+    kind,
     inputOf: compileTargetInput(target, identity),
     ...(target.DeadLetterConfig === undefined ? {} : { deadLetterArn: target.DeadLetterConfig.Arn }),
+    ...(kind === 'destination' && {
+      retry: { maxAgeMs: MaximumEventAgeInSeconds * 1000, retries: MaximumRetryAttempts },
+    }),
   };
+}
+
+function kindOf(arn: string): EventRule['targets'][number]['kind'] {
+  const [, , service, , , resource = ''] = arn.split(':');
+  if (service === 'sqs') return 'queue';
+  if (service === 'lambda') return 'function';
+  if (service === 'events' && resource.startsWith('api-destination/')) return 'destination';
+  throw new InputTransformerError(
+    `the target ${arn} is neither a queue, a function nor an API destination; others are not hosted`,
+  );
 }

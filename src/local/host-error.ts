@@ -12,6 +12,10 @@ export type HostErrorCode =
   | 'INVALID_CHAOS'
   /** An engine of the template could not be registered. */
   | 'ENGINE_NOT_REGISTERED'
+  /** `secrets.json` of the data folder is not of names and texts. */
+  | 'INVALID_SECRETS'
+  /** The text of a secret that the template refers to and does not make is missing. */
+  | 'SECRET_NOT_GIVEN'
   /** A pipeline of the template could not be put. */
   | 'PIPELINE_NOT_PUT'
   /** The CDK app ended with an error. */

@@ -81,7 +81,7 @@ const wireLimits = { maxBodyBytes: 64 * 1024 * 1024, maxHeaderBytes: 65_536 };
  * Hosts a synthesized template on this machine. When it resolves, the host takes requests, and what an earlier host left
  * unfinished in `dataDir` is going on.
  * @throws {HostError} `PORT_IN_USE`, `INVALID_CHAOS`, `UNSUPPORTED_RESOURCE`, `UNSUPPORTED_INTRINSIC`, `TEMPLATE_INVALID`,
- * `ENGINE_NOT_REGISTERED`
+ * `ENGINE_NOT_REGISTERED`, `INVALID_SECRETS`, `SECRET_NOT_GIVEN`
  * @throws {DiskError} `DATA_IN_USE`, `DATA_VERSION`, `DATA_DAMAGED`, `DATA_NOT_WRITABLE`, `DISK_FULL`
  */
 export async function startHost(options: HostOptions): Promise<Host> {

@@ -2,15 +2,19 @@ import path from 'node:path';
 import type { Chaos } from '#local/chaos.ts';
 import type { Disk } from '#local/disk.ts';
 import { type EventBuses, openEventBuses } from '#local/event-bus.ts';
+import { systemClock } from '#local/host-clock.ts';
 import { createLambdaFunctions, type LambdaFunctions } from '#local/lambda-functions.ts';
 import { createLogEvents } from '#local/log-events.ts';
 import { type ObjectStore, openObjectStore } from '#local/object-store.ts';
 import { openQueues, type QueueService } from '#local/queues.ts';
 import type { RuntimeEntries } from '#local/runtime-entries.ts';
+import { openSecrets } from '#local/secrets.ts';
 import { openStateMachines, type StateMachines } from '#local/state-machines.ts';
 import { openTables, type TableService } from '#local/tables.ts';
 import type { HostedResource, HostedTemplate } from '#local/template.ts';
 import type { ValidDefinitions } from '#local/valid-definitions.ts';
+import { openWebhookCalls } from '#local/webhook-calls.ts';
+import { readDestinations } from '#local/webhook-template.ts';
 import type { WireServices } from '#local/wire-dispatch.ts';
 import type { WireLog } from '#local/wire-log.ts';
 import type { WriteGuard } from '#local/write-guard.ts';
@@ -48,6 +52,8 @@ const graceMs = 1000;
 /** Opens all services and creates the template's resources in them; nothing acts by itself yet. */
 export async function openServices(template: HostedTemplate, around: ServicesSurroundings): Promise<HostedServices> {
   const { disk, guard, wireLog, chaos } = around;
+  const secrets = openSecrets(around.dataDir, template.resources);
+  const destinations = readDestinations(template.resources, secrets, around.log);
   const failed = (error: unknown) =>
     around.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const logEvents = createLogEvents();
@@ -64,6 +70,7 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
   const buses = openEventBuses({
     disk,
     wireLog,
+    webhooks: openWebhookCalls(destinations, systemClock),
     sendToQueue: (queueArn, body) => queues.send(queueArn, body),
     invokeFunction: (functionArn, payload) => invokeOrThrow(functions, functionArn, payload),
     ...(chaos === undefined ? {} : { chaos }),

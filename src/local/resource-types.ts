@@ -46,6 +46,22 @@ const hostedTypes: ReadonlyMap<string, ResourceType> = new Map<string, ResourceT
     'AWS::Events::Rule',
     { nameProperty: 'Name', ref: byName, attributes: (name, properties) => ({ Arn: ruleArn(name, properties) }) },
   ],
+  ['AWS::Events::Connection', { nameProperty: 'Name', ref: byName, attributes: connectionAttributes }],
+  [
+    'AWS::Events::ApiDestination',
+    {
+      nameProperty: 'Name',
+      ref: byName,
+      attributes: (name) => ({
+        Arn: hostArn('events', `api-destination/${name}`),
+        ArnForPolicy: hostArn('events', `api-destination/${name}`),
+      }),
+    },
+  ],
+  [
+    'AWS::SecretsManager::Secret',
+    { nameProperty: 'Name', ref: secretArn, attributes: (name) => ({ Arn: secretArn(name), Id: secretArn(name) }) },
+  ],
   [
     'AWS::S3::Bucket',
     { nameProperty: 'BucketName', ref: byName, attributes: (name) => ({ Arn: `arn:aws:s3:::${name}` }) },
@@ -125,6 +141,8 @@ const meaninglessTypes: ReadonlySet<string> = new Set([
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
+  'AWS::SecretsManager::ResourcePolicy',
+  'AWS::SecretsManager::RotationSchedule',
   'AWS::Scheduler::ScheduleGroup',
 ]);
 
@@ -141,6 +159,15 @@ export function isMeaninglessType(type: string): boolean {
 function ruleArn(name: string, { EventBusName: bus }: Properties): string {
   const busName = typeof bus === 'string' ? bus.slice(bus.lastIndexOf('/') + 1) : 'default';
   return hostArn('events', busName === 'default' ? `rule/${name}` : `rule/${busName}/${name}`);
+}
+
+function connectionAttributes(name: string): Readonly<Record<string, string>> {
+  const arn = hostArn('events', `connection/${name}`);
+  return { Arn: arn, ArnForPolicy: arn, SecretArn: secretArn(`events!connection/${name}`) };
+}
+
+function secretArn(name: string): string {
+  return hostArn('secretsmanager', `secret:${name}`);
 }
 
 function queueUrl(name: string, _: Properties, base: AddressBase): string {
