@@ -18,6 +18,7 @@ import { type LimitRecord, newLimit, parseLimitName } from '#domain/limit.ts';
 import type { RunRecord } from '#domain/run.ts';
 import { NewerRunError } from '#domain/run-codec.ts';
 import type { BusEvent, Evaluator, Memo, Payloads, PipelineStore } from '#ports/index.ts';
+import { DecidedTooLongAgoError } from '#scheduler/start-run.ts';
 import { ExecutionEnds } from '../../src/testing/execution-ends.ts';
 import { type Faults, InjectedFailure } from '../../src/testing/faults.ts';
 import { createFlakyExecutions, readInput } from '../../src/testing/flaky-executions.ts';
@@ -37,7 +38,6 @@ export type { Scenario, Script, Trace } from './scenario.ts';
 
 /** What a batch says of a message that is none: it goes to the dead letters. */
 const UNREADABLE = 'a message of the inbox cannot be read';
-const TOO_OLD = /^pipeline \S+ was read too long ago$/;
 const BEGINNING = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
 
@@ -221,8 +221,8 @@ export class World extends Stage {
   /** Only what the world itself made to fail may fail. */
   override onTrouble(what: string, error: unknown): void {
     if (error instanceof InjectedFailure || what === UNREADABLE) return;
-    // A pass over a pipeline that slept for too long starts nothing, and comes again.
-    if (error instanceof NewerRunError || (error instanceof Error && TOO_OLD.test(error.message))) return;
+    // Who slept for too long since a start was decided starts nothing, and comes again.
+    if (error instanceof NewerRunError || error instanceof DecidedTooLongAgoError) return;
     this.breaks(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
