@@ -1,7 +1,7 @@
 /** `millrace mark`, `answer` and `delete`: what people decide about nodes and runs by hand. */
 import { Argument, type Command } from 'commander';
+import type { CallInput, MapItem, RunNode } from '#client/index.ts';
 import { MARK_STATES } from '#domain/run.ts';
-import type { CallInput, MapItem, RunNode } from '../client/index.ts';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import type { Backfill, BackfillPlan } from '#client/index.ts';
 import { MAX_BACKFILL_RUNS } from '#domain/backfill.ts';
-import type { Backfill, BackfillPlan } from '../client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';

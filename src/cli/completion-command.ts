@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { createClient } from '../client/index.ts';
+import { createClient } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import { COMPLETION_SCRIPTS } from './completion-scripts.ts';
 import { type Candidate, type Completions, completionsOf, type NamedThing } from './completions.ts';

@@ -1,5 +1,5 @@
 /** How commands get at a server: its address, and how they say who calls. */
-import { type ClientOptions, createClient, type MillraceClient, type Sign } from '../client/index.ts';
+import { type ClientOptions, createClient, type MillraceClient, type Sign } from '#client/index.ts';
 import { CliError } from './cli-error.ts';
 import type { ServerOptions } from './list-options.ts';
 import { serverUrl } from './server-url.ts';

@@ -1,6 +1,6 @@
 /** `millrace stop`, `pause` and `resume`: what people ask of a run. */
 import type { Command } from 'commander';
-import type { CommandAnswer } from '../client/index.ts';
+import type { CommandAnswer } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';

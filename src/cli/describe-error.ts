@@ -1,4 +1,4 @@
-import { MillraceError } from '../client/index.ts';
+import { MillraceError } from '#client/index.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { oneLine } from './one-line.ts';

@@ -1,6 +1,6 @@
 /** `millrace engines`: shows, registers, drains and removes engines. */
 import type { Command } from 'commander';
-import type { Engine, EngineLine } from '../client/index.ts';
+import type { Engine, EngineLine } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { type HistoryEntry, isRunOver, type MapProgress, type MillraceClient, type Run } from '../client/index.ts';
+import { type HistoryEntry, isRunOver, type MapProgress, type MillraceClient, type Run } from '#client/index.ts';
 
 /** How a run is followed. */
 export interface FollowOptions {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { HistoryEntry } from '../client/index.ts';
+import type { HistoryEntry } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../client/index.ts';
+import type { Run } from '#client/index.ts';
 import { countsText, number } from './counts-text.ts';
 import { nodeNote } from './node-note.ts';
 import { oneLine } from './one-line.ts';

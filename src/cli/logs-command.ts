@@ -1,7 +1,7 @@
 /** `millrace logs`: what an attempt wrote. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type Answer, isProblem, isRunOver, type LogLine, type MillraceClient, type Page } from '../client/index.ts';
+import { type Answer, isProblem, isRunOver, type LogLine, type MillraceClient, type Page } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';

@@ -1,4 +1,4 @@
-import type { MapProgress } from '../client/index.ts';
+import type { MapProgress } from '#client/index.ts';
 import { counted, number } from './counts-text.ts';
 
 /** States of items that have not come to an end of their own: not yet, or never. */

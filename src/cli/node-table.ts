@@ -1,4 +1,4 @@
-import type { RunNode } from '../client/index.ts';
+import type { RunNode } from '#client/index.ts';
 import { number } from './counts-text.ts';
 import type { Screen } from './live-view.ts';
 import { mapText } from './map-text.ts';

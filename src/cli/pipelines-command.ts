@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Pipeline, PipelineLine } from '../client/index.ts';
+import type { Pipeline, PipelineLine } from '#client/index.ts';
 import { backfillLine } from './backfill-command.ts';
 import { CliError } from './cli-error.ts';
 import { addCommand } from './command-line.ts';

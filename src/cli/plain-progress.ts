@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import type { HistoryEntry, MapProgress } from '../client/index.ts';
+import type { HistoryEntry, MapProgress } from '#client/index.ts';
 import { mapText } from './map-text.ts';
 import { nodeNote } from './node-note.ts';
 import { oneLine } from './one-line.ts';

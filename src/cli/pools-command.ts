@@ -1,6 +1,6 @@
 /** `millrace pools`: shows pools, and gives them their number of slots. */
 import type { Command } from 'commander';
-import type { Pool, PoolLine } from '../client/index.ts';
+import type { Pool, PoolLine } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';

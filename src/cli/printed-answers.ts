@@ -1,5 +1,5 @@
 /** What commands print of an answer of the API: what people read of it, or its JSON unchanged. */
-import type { AnswerOf, CallInput, OperationId, Page } from '../client/index.ts';
+import type { AnswerOf, CallInput, OperationId, Page } from '#client/index.ts';
 import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';
 import { moreLine, type ServerOptions } from './list-options.ts';

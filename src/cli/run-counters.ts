@@ -1,7 +1,7 @@
+import type { Run, RunNode } from '#client/index.ts';
 import { costOf, PRICES } from '#local/aws-prices.ts';
 import type { ChaosCounters } from '#local/chaos.ts';
 import type { WireCounts } from '#local/wire-log.ts';
-import type { Run, RunNode } from '../client/index.ts';
 import { hopFigures, hopsOf } from './hops.ts';
 import { toMs } from './time-text.ts';
 

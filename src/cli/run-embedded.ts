@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PipelineDefinition } from '#authoring/index.ts';
+import { createClient, type MillraceClient, type Run, type RunNode } from '#client/index.ts';
 import type { Json } from '#domain/json.ts';
 import type { Host } from '#local/host.ts';
-import { createClient, type MillraceClient, type Run, type RunNode } from '../client/index.ts';
 import { CliError } from './cli-error.ts';
 import type { CliContext } from './context.ts';
 import { counted } from './counts-text.ts';

@@ -1,5 +1,4 @@
 import type { PipelineDefinition } from '#authoring/index.ts';
-import type { Json } from '#domain/json.ts';
 import {
   isProblem,
   isRunOver,
@@ -7,7 +6,8 @@ import {
   type Pipeline,
   type Run,
   type StartRequest,
-} from '../client/index.ts';
+} from '#client/index.ts';
+import type { Json } from '#domain/json.ts';
 import { CliError } from './cli-error.ts';
 import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';

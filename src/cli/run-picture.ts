@@ -1,4 +1,4 @@
-import type { HistoryEntry, MapProgress } from '../client/index.ts';
+import type { HistoryEntry, MapProgress } from '#client/index.ts';
 import { isNodeEnded } from './state-style.ts';
 import { type Moment, toMs } from './time-text.ts';
 

@@ -1,4 +1,4 @@
-import type { HistoryEntry, MapProgress, Run } from '../client/index.ts';
+import type { HistoryEntry, MapProgress, Run } from '#client/index.ts';
 import type { CliContext } from './context.ts';
 import { liveView, progressLine, type Screen, waitLines } from './live-view.ts';
 import { oneLine } from './one-line.ts';

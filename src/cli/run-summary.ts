@@ -1,4 +1,4 @@
-import type { Run, RunNode } from '../client/index.ts';
+import type { Run, RunNode } from '#client/index.ts';
 import { chaosLine, costLines } from './cost-lines.ts';
 import { counted, countsText } from './counts-text.ts';
 import { hopFigures, hopsOf } from './hops.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { isRunOver, type RunLine } from '../client/index.ts';
+import { isRunOver, type RunLine } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';

@@ -5,7 +5,7 @@ import {
   type MillraceError,
   NotMillraceError,
   ProblemError,
-} from '../client/index.ts';
+} from '#client/index.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 

@@ -1,4 +1,4 @@
-import type { Engine } from '../client/index.ts';
+import type { Engine } from '#client/index.ts';
 import { counted, number } from './counts-text.ts';
 import type { Screen } from './live-view.ts';
 import { oneLine } from './one-line.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isRunOver, type Run, type RunNode } from '../client/index.ts';
+import { isRunOver, type Run, type RunNode } from '#client/index.ts';
 import { addCommand } from './command-line.ts';
 import { connect } from './connect.ts';
 import type { CliContext } from './context.ts';

@@ -1,6 +1,8 @@
 import { type CallApi, createCallApi } from './call-api.ts';
 import type { CallOptions } from './call-options.ts';
 import { type EnginesClient, enginesClient, type PoolsClient, poolsClient } from './engines-client.ts';
+import { type LiveClient, liveClient } from './live-client.ts';
+import type { WebSocketClass } from './live-connection.ts';
 import { type NodesClient, nodesClient } from './nodes-client.ts';
 import { type PipelinesClient, pipelinesClient } from './pipelines-client.ts';
 import type { Health, LiveTicket } from './resources.ts';
@@ -17,6 +19,8 @@ export interface ClientOptions {
   readonly sign?: Sign;
   /** @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch;
+  /** What live updates are told by. @default the global `WebSocket` */
+  readonly WebSocket?: WebSocketClass;
   /** How a call is made again that found the server busy, or none. `false`: never. */
   readonly retries?: Retries | false;
   /** How long one request may take (ms); a run is waited for 20 s at most by one of them. @default 45000 */
@@ -32,6 +36,8 @@ export interface MillraceClient {
   readonly nodes: NodesClient;
   readonly engines: EnginesClient;
   readonly pools: PoolsClient;
+  /** Changes of runs as they happen. */
+  readonly live: LiveClient;
   /** A ticket, with which one WebSocket for live updates is opened within a minute. */
   liveTicket(options?: CallOptions): Promise<LiveTicket>;
   /** That the API answers. */
@@ -78,6 +84,7 @@ export function createClient(options: ClientOptions): MillraceClient {
     nodes: nodesClient(call),
     engines: enginesClient(call),
     pools: poolsClient(call),
+    live: liveClient(call, options.WebSocket),
     async liveTicket({ signal } = {}) {
       return (await call('createLiveTicket', { signal })).value;
     },

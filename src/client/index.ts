@@ -18,6 +18,9 @@ export {
   problems,
 } from './errors.ts';
 export { type FollowOptions, isRunOver, type RunLook } from './follow-run.ts';
+export type { LiveClient, SubscribeOptions } from './live-client.ts';
+export type { WebSocketClass } from './live-connection.ts';
+export type { PipelineSnapshot, RunChange, RunSnapshot } from './live-frames.ts';
 export type { NodeFilter, NodesClient } from './nodes-client.ts';
 export type { AnswerOf, CallInput, OperationId, Page } from './operations.ts';
 export type { PagedList } from './paged-list.ts';

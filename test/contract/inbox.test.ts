@@ -1,4 +1,4 @@
-import { Mailbox } from '../../src/testing/mailbox.ts';
+import { Mailbox } from '#testing/mailbox.ts';
 import { openHostMessages } from './host-messages.ts';
 import { describeInbox, describeWatches, type InboxHarness } from './inbox.contract.ts';
 import { CREATED } from './sample-run.ts';

@@ -5,8 +5,8 @@ import type { NodeDefinition } from '#domain/definition.ts';
 import type { AnswerCommand, MarkCommand } from '#domain/facts.ts';
 import { childRunId } from '#domain/run-id.ts';
 import { answerAttempt, deleteRun, markNode } from '#scheduler/ask-run.ts';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import type { UserAct } from './users.ts';
 import { type Faults, type Scenario, type Script, World } from './world.ts';
 

@@ -1,7 +1,7 @@
 /** Small runs whose functions freeze, and whose messages come late, often or never; crashes are in `exhaustive.test.ts`. */
 import { describe, expect, it } from 'vitest';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Faults, type Scenario, World } from './world.ts';
 

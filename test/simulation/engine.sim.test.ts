@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeDefinition } from '#domain/definition.ts';
 import { statusOf } from '#domain/node-status.ts';
 import type { Evaluator } from '#ports/index.ts';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { Faults, OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { Faults, OperationFault } from '#testing/faults.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Scenario, type Script, World } from './world.ts';
 

@@ -1,8 +1,8 @@
 /** Small worlds as their every crash is played: where functions die, and what is left to bring the runs to their end. */
 import { isRunOver } from '#domain/run.ts';
 import { unpackRun } from '#domain/run-codec.ts';
-import type { OperationFault } from '../../src/testing/faults.ts';
-import type { Invocation } from '../../src/testing/operations.ts';
+import type { OperationFault } from '#testing/faults.ts';
+import type { Invocation } from '#testing/operations.ts';
 import { require } from './invariant-error.ts';
 import { type Act, type PipelineFaults, PipelineWorld } from './pipeline-world.ts';
 import { type Faults, type Scenario, World } from './world.ts';

@@ -1,6 +1,6 @@
 /** The fence: an attempt that was ended before its start was confirmed is not over while a start may be on its way. */
 import { describe, expect, it } from 'vitest';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import { World } from './world.ts';
 
 const KILL: OperationFault = { kind: 'kill', when: 'before' };

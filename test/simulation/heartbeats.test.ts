@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeDefinition } from '#domain/definition.ts';
 import { isRunOver } from '#domain/run.ts';
 import { reportProgress } from '#scheduler/report-progress.ts';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import type { UserAct } from './users.ts';
 import { type Faults, type Scenario, type Script, World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import { toText } from '../../src/testing/faults.ts';
+import { toText } from '#testing/faults.ts';
 import type { World } from './world.ts';
 
 /** A broken promise, with the schedule that broke it. */

@@ -3,7 +3,7 @@ import { heldSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
 import { type PackedLimit, unpackLimit } from '#domain/limit-codec.ts';
 import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitsOfNode } from '#domain/run-limits.ts';
-import { machineArn } from '../../src/testing/stage.ts';
+import { machineArn } from '#testing/stage.ts';
 import { require } from './invariant-error.ts';
 import type { World } from './world.ts';
 

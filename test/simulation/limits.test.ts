@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeDefinition, PipelineDefinition } from '#domain/definition.ts';
 import { deleteRun, markNode } from '#scheduler/ask-run.ts';
-import { chooser } from '../../src/testing/chooser.ts';
-import { type OperationFault, toText } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import { type OperationFault, toText } from '#testing/faults.ts';
 import type { Scenario, Script } from './scenario.ts';
 import type { UserAct } from './users.ts';
 import { type Faults, World } from './world.ts';

@@ -1,7 +1,7 @@
 /** Many executions that are due for a look at once, and lists that say which of them run, late or not at all. */
 import { describe, expect, it } from 'vitest';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { Faults, OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { Faults, OperationFault } from '#testing/faults.ts';
 import { type Scenario, World } from './world.ts';
 
 const WIDTH = 40;

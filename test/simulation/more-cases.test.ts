@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import type { NodeDefinition, PipelineDefinition } from '#domain/definition.ts';
 import { statusOf } from '#domain/node-status.ts';
-import { chooser } from '../../src/testing/chooser.ts';
+import { chooser } from '#testing/chooser.ts';
 import { type Faults, type Scenario, type Script, World } from './world.ts';
 
 function node(id: string, dependsOn: string[] = [], more: Partial<NodeDefinition> = {}): NodeDefinition {

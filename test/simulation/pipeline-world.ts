@@ -17,8 +17,8 @@ import type { BusEvent, DueThing, Inbox } from '#ports/index.ts';
 import type { PassDeps } from '#scheduler/deps.ts';
 import { workBatch } from '#scheduler/inbox-batch.ts';
 import { runTick } from '#scheduler/tick.ts';
-import type { Chooser } from '../../src/testing/chooser.ts';
-import { settle } from '../../src/testing/settle.ts';
+import type { Chooser } from '#testing/chooser.ts';
+import { settle } from '#testing/settle.ts';
 
 /** The beginning of a world: a full minute. */
 export const BEGAN_AT = Date.UTC(2026, 10, 30, 12);

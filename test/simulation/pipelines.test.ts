@@ -10,7 +10,7 @@ import { putEngine, removeEngine } from '#scheduler/engines.ts';
 import { pausePipeline, resumePipeline } from '#scheduler/pause-pipeline.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { startBackfill } from '#scheduler/start-backfill.ts';
-import { chooser } from '../../src/testing/chooser.ts';
+import { chooser } from '#testing/chooser.ts';
 import { type Act, BEGAN_AT, machine, type PipelineFaults, PipelineWorld } from './pipeline-world.ts';
 
 const SECOND = 1_000;

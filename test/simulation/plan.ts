@@ -4,8 +4,8 @@ import type { Evaluation } from '#domain/facts.ts';
 import { isJsonObject, type Json } from '#domain/json.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { EvaluationRequest, Evaluator } from '#ports/index.ts';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { Faults, OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { Faults, OperationFault } from '#testing/faults.ts';
 import {
   actsOfAsks,
   actsOfOrders,

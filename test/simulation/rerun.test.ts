@@ -4,8 +4,8 @@ import type { NodeDefinition } from '#domain/definition.ts';
 import type { RunRecord } from '#domain/run.ts';
 import { readMapOutput } from '#scheduler/map-output.ts';
 import type { RerunRequest } from '#scheduler/rerun-run.ts';
-import { chooser } from '../../src/testing/chooser.ts';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import { chooser } from '#testing/chooser.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import { type Faults, type Scenario, type Script, World } from './world.ts';
 
 function node(id: string, dependsOn: string[] = [], more: Partial<NodeDefinition> = {}): NodeDefinition {

@@ -4,7 +4,7 @@ import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 import type { RunRecord } from '#domain/run.ts';
 import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
-import type { StageTrace } from '../../src/testing/stage.ts';
+import type { StageTrace } from '#testing/stage.ts';
 import type { UserAct } from './users.ts';
 
 /** How an execution of a node's attempt goes. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import type { NodeDefinition, PipelineDefinition } from '#domain/definition.ts';
 import type { RunRecord } from '#domain/run.ts';
-import { chooser } from '../../src/testing/chooser.ts';
+import { chooser } from '#testing/chooser.ts';
 import { type Faults, type Scenario, World } from './world.ts';
 
 type Concurrency = NonNullable<PipelineDefinition['concurrency']>;

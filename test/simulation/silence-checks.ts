@@ -1,6 +1,6 @@
 /** Whether engines whose owners were silent were left alone. */
 
-import { machineArn } from '../../src/testing/stage.ts';
+import { machineArn } from '#testing/stage.ts';
 import { isQuiet } from './chance.ts';
 import { require } from './invariant-error.ts';
 import type { Plan, PlannedLimit } from './plan.ts';

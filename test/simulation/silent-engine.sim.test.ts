@@ -1,6 +1,6 @@
 /** An engine whose owner falls silent for good, with a death or a failure at every port call. */
 import { describe, it } from 'vitest';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import type { Plan, PlannedNode } from './plan.ts';
 import { playPlan } from './play-plan.ts';
 

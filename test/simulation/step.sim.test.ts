@@ -9,7 +9,7 @@ import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import { statusOf } from '#domain/node-status.ts';
 import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { type StepResult, step } from '#domain/step.ts';
-import { type Chooser, chooser } from '../../src/testing/chooser.ts';
+import { type Chooser, chooser } from '#testing/chooser.ts';
 import { newRun } from './new-run.ts';
 import { attemptOf, evaluate, type Plan, type PlannedNode, toDefinition } from './plan.ts';
 import { referenceOf } from './play-plan.ts';

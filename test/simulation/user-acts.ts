@@ -13,7 +13,7 @@ import { putPool } from '#scheduler/pools.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { type RerunRequest, rerunRun } from '#scheduler/rerun-run.ts';
 import { startRun } from '#scheduler/start-run.ts';
-import { machineArn } from '../../src/testing/stage.ts';
+import { machineArn } from '#testing/stage.ts';
 
 /** Of the runs that there are by then, which one it is about: counted round. @default 0, the run that the world was made for */
 interface OfRun {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInlineEvaluator } from '#adapters/jsonata/evaluate-template.ts';
 import { runPass } from '#scheduler/pass.ts';
-import type { OperationFault } from '../../src/testing/faults.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import type { UserAct } from './users.ts';
 import { type Faults, type Scenario, World } from './world.ts';
 

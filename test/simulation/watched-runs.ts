@@ -3,7 +3,7 @@ import { createMemoryRunStore, type MemoryRunStore } from '#adapters/memory/memo
 import type { AttemptResult } from '#domain/facts.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
 import type { PackedRun } from '#domain/run-codec.ts';
-import { unpackOnce } from '../../src/testing/unpack-once.ts';
+import { unpackOnce } from '#testing/unpack-once.ts';
 
 /** A run store, and what invariants look at. */
 export interface WatchedRuns extends MemoryRunStore {

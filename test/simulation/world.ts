@@ -19,10 +19,10 @@ import type { RunRecord } from '#domain/run.ts';
 import { NewerRunError } from '#domain/run-codec.ts';
 import type { BusEvent, Evaluator, Memo, Payloads, PipelineStore } from '#ports/index.ts';
 import { DecidedTooLongAgoError } from '#scheduler/start-run.ts';
-import { ExecutionEnds } from '../../src/testing/execution-ends.ts';
-import { type Faults, InjectedFailure } from '../../src/testing/faults.ts';
-import { createFlakyExecutions, readInput } from '../../src/testing/flaky-executions.ts';
-import { type Gate, type Happening, machineArn, Stage, type StagePorts } from '../../src/testing/stage.ts';
+import { ExecutionEnds } from '#testing/execution-ends.ts';
+import { type Faults, InjectedFailure } from '#testing/faults.ts';
+import { createFlakyExecutions, readInput } from '#testing/flaky-executions.ts';
+import { type Gate, type Happening, machineArn, Stage, type StagePorts } from '#testing/stage.ts';
 import { CodeOfAttempts } from './code-of-attempts.ts';
 import { checkFinally } from './final-invariants.ts';
 import { InvariantError } from './invariant-error.ts';
@@ -33,7 +33,7 @@ import { actsOf, builtInEngines, type Scenario, type Script, type Trace } from '
 import { Users } from './users.ts';
 import { createWatchedRuns } from './watched-runs.ts';
 
-export type { Faults } from '../../src/testing/faults.ts';
+export type { Faults } from '#testing/faults.ts';
 export type { Scenario, Script, Trace } from './scenario.ts';
 
 /** What a batch says of a message that is none: it goes to the dead letters. */

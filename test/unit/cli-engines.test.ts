@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Engine, Pool } from '#client/index.ts';
 import { engineLines, engineTable } from '../../src/cli/engines-command.ts';
 import { poolLines, poolTable } from '../../src/cli/pools-command.ts';
-import type { Engine, Pool } from '../../src/client/index.ts';
 import { as, runHere, screen } from './cli-capture.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00.000Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createClient } from '#client/index.ts';
 import { followRun } from '../../src/cli/follow-run.ts';
-import { createClient } from '../../src/client/index.ts';
 import { json, listen, runBody } from './client/listening-server.ts';
 
 const RUN = runBody({ id: 'r1', state: 'SUCCEEDED', reason: 'Completed', counts: { SUCCEEDED: 1 } });

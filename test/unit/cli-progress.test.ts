@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
+import type { HistoryEntry, Run, RunNode } from '#client/index.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { hopFigures, hopsOf } from '../../src/cli/hops.ts';
 import { liveView } from '../../src/cli/live-view.ts';
@@ -7,7 +8,6 @@ import { progressLines } from '../../src/cli/plain-progress.ts';
 import { applyHistory, blankPicture } from '../../src/cli/run-picture.ts';
 import { createProgress } from '../../src/cli/run-progress.ts';
 import { summaryLines } from '../../src/cli/run-summary.ts';
-import type { HistoryEntry, Run, RunNode } from '../../src/client/index.ts';
 import { as, captureOutput, screen } from './cli-capture.ts';
 
 const START = Date.parse('2026-11-30T12:00:00.000Z');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CommandAnswer, Explanation, HistoryEntry, Pipeline, Run, RunLine, RunNode } from '#client/index.ts';
 import { planLines } from '../../src/cli/backfill-command.ts';
 import { commandLine } from '../../src/cli/control-commands.ts';
 import { explanationLines } from '../../src/cli/explain-command.ts';
@@ -7,15 +8,6 @@ import { nodeTable } from '../../src/cli/node-table.ts';
 import { pipelineLines, pipelineTable } from '../../src/cli/pipelines-command.ts';
 import { runTable } from '../../src/cli/runs-command.ts';
 import { statusLines } from '../../src/cli/status-command.ts';
-import type {
-  CommandAnswer,
-  Explanation,
-  HistoryEntry,
-  Pipeline,
-  Run,
-  RunLine,
-  RunNode,
-} from '../../src/client/index.ts';
 import { as, screen } from './cli-capture.ts';
 
 const START = Date.parse('2026-11-30T12:00:00.000Z');

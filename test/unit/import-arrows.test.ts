@@ -20,6 +20,10 @@ const VIOLATIONS: Record<string, string> = {
   'src/adapters/aws/from-scheduler.ts': '#scheduler/pass.ts',
   'src/http/from-adapters.ts': '#adapters/aws/index.ts',
   'src/http/from-local.ts': '#local/host.ts',
+  'src/client/from-scheduler.ts': '#scheduler/pass.ts',
+  'src/client/from-node.ts': 'node:fs',
+  'src/testing/from-local.ts': '#local/host.ts',
+  'src/testing/from-test.ts': '../../test/simulation/world.ts',
   'functions/api/handler.ts': '#adapters/aws/index.ts',
   'infra/from-domain.ts': '#domain/run.ts',
   'src/local/from-test.ts': '../../test/simulation/world.ts',
@@ -31,6 +35,8 @@ const ALLOWED: Record<string, string> = {
   'src/scheduler/from-ports.ts': '#ports/index.ts',
   'src/adapters/aws/from-domain.ts': '#domain/run.ts',
   'src/http/from-scheduler.ts': '#scheduler/pass.ts',
+  'src/client/from-http.ts': '#http/problem.ts',
+  'src/testing/from-memory.ts': '#adapters/memory/memory-ids.ts',
   'functions/api/index.ts': '#adapters/aws/index.ts',
 };
 

@@ -1,6 +1,6 @@
 /** What goes wrong in a random world: with single port calls, and with the order of everything. */
 import fc from 'fast-check';
-import type { OperationFault } from '../../../src/testing/faults.ts';
+import type { OperationFault } from '#testing/faults.ts';
 import type { Plan } from '../plan.ts';
 
 const when = fc.constantFrom('before', 'after');

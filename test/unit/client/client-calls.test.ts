@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createClient, type MillraceClient, type PipelineDefinition } from '../../../src/client/index.ts';
-import { OPERATIONS, type OperationId } from '../../../src/client/operations.ts';
+import { createClient, type MillraceClient, type PipelineDefinition } from '#client/index.ts';
+import { OPERATIONS, type OperationId } from '#client/operations.ts';
 import { createApi } from '../../functions/api-client.ts';
 import { collect } from './listening-server.ts';
 

@@ -1,14 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  ConnectionError,
-  createClient,
-  isProblem,
-  MillraceError,
-  ProblemError,
-  problems,
-} from '../../../src/client/index.ts';
+import { ConnectionError, createClient, isProblem, MillraceError, ProblemError, problems } from '#client/index.ts';
 import { collect, json, listen, refuse, runBody } from './listening-server.ts';
 
 const SOON = { firstDelayMs: 1, longestDelayMs: 2 };

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { createClient } from '../../../src/client/index.ts';
-import { regionOfHost, signWithAws } from '../../../src/client/sigv4.ts';
+import { createClient } from '#client/index.ts';
+import { regionOfHost, signWithAws } from '#client/sigv4.ts';
 import { type Heard, json, listen, runBody } from './listening-server.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';

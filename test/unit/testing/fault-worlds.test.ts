@@ -1,14 +1,8 @@
 /** The testing kit's fault worlds: the same end whatever goes wrong, or an error that says how to see it again. */
 import { describe, expect, it } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
-import { drawFaults, FAULT_KINDS, kindsOf } from '../../../src/testing/fault-options.ts';
-import {
-  FaultWorldError,
-  later,
-  type StubsByName,
-  type TestOptions,
-  testPipeline,
-} from '../../../src/testing/index.ts';
+import { drawFaults, FAULT_KINDS, kindsOf } from '#testing/fault-options.ts';
+import { FaultWorldError, later, type StubsByName, type TestOptions, testPipeline } from '#testing/index.ts';
 
 const FIVE: PipelineDefinition = {
   name: 'five',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
-import { fails, type StubsByName, testPipeline } from '../../../src/testing/index.ts';
+import { fails, type StubsByName, testPipeline } from '#testing/index.ts';
 import '../../../src/testing/vitest.ts';
 
 const PAIR: PipelineDefinition = {

@@ -1,7 +1,6 @@
 /** The testing kit: real scheduling, expressions and checks, with stubs and virtual time. */
 import { describe, expect, it, vi } from 'vitest';
 import type { PipelineDefinition } from '#domain/definition.ts';
-import { defineFunction } from '../../../src/function/index.ts';
 import {
   fails,
   hang,
@@ -11,7 +10,8 @@ import {
   StartRefusedError,
   testPipeline,
   UNREGISTERED,
-} from '../../../src/testing/index.ts';
+} from '#testing/index.ts';
+import { defineFunction } from '../../../src/function/index.ts';
 
 const HOUR_SECONDS = 3600;
 
