@@ -76,6 +76,23 @@ describe('the tarball', () => {
   });
 });
 
+describe('the client', () => {
+  it('is bundled for browsers, without anything of Node.js', async () => {
+    const { metafile } = await build({
+      stdin: { contents: "export { createClient } from 'millrace/client';", resolveDir: project.folder },
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'browser',
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    const inputs = Object.keys(metafile.inputs);
+    expect(inputs.filter((input) => input.includes('/millrace/dist/src/client/')).length).toBeGreaterThan(5);
+    expect(inputs.filter((input) => /^node:|\/dist\/src\/(?:adapters|local|cli|scheduler)\//.test(input))).toEqual([]);
+  });
+});
+
 describe('what it needs', () => {
   it('is declared, of the code', async () => {
     const { metafile } = await build({

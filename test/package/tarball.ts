@@ -15,6 +15,16 @@ const NOT_COPIED = new Set(['node_modules', '.git', 'dist', 'cdk.out', '.millrac
 /** Packs a copy of the checkout, since npm writes another package.json while it packs. */
 export async function packTarball(): Promise<{ readonly path: string; readonly remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-pack-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    return { path: await packInto(folder), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function packInto(folder: string): Promise<string> {
   const copy = join(folder, 'checkout');
   for (const entry of await readdir(CHECKOUT)) {
     if (!NOT_COPIED.has(entry) && !entry.endsWith('.tgz')) {
@@ -26,5 +36,5 @@ export async function packTarball(): Promise<{ readonly path: string; readonly r
   const filename = /"filename": "([^"]+)"/.exec(stdout)?.[1];
   if (filename === undefined) throw new Error(`npm pack names no file:\n${stdout}`);
   await rm(copy, { recursive: true });
-  return { path: join(folder, filename), remove: () => rm(folder, { recursive: true, force: true }) };
+  return join(folder, filename);
 }
