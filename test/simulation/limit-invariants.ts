@@ -86,15 +86,18 @@ function isCalm({ faults, runs }: World): boolean {
  */
 function checkIdle(world: World, { idle, limits }: Seen): void {
   const mostMs = 2 * world.options.tickMs + IDLE_SLACK_MS;
+  const unused = new Set<string>();
   for (const [name, { record }] of limits) {
     for (const { run: id, granted, returned } of record.holders) {
+      if (granted === returned || isInNeed(world, id, name)) continue;
       const key = `${name} ${id}`;
-      if (granted === returned || isInNeed(world, id, name)) idle.delete(key);
-      else if (!idle.has(key)) idle.set(key, world.now);
+      unused.add(key);
+      if (!idle.has(key)) idle.set(key, world.now);
       const heldMs = world.now - (idle.get(key) ?? world.now);
       require(world, heldMs <= mostMs, () => `run ${id} held a slot of ${name} for nothing for ${heldMs} ms`);
     }
   }
+  for (const key of idle.keys()) if (!unused.has(key)) idle.delete(key);
 }
 
 /** Whether a run is under way and uses a slot of a limit, or may come to. */
