@@ -279,7 +279,7 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (!parent || run.state !== 'QUEUED') return true;",
     to: "if (!parent || run.state !== 'STOPPING') return true;",
     kinds: ['kin'],
-    tests: ['children.test.ts'],
+    tests: ['late-child.test.ts'],
   },
   {
     name: 'a stop does not go down to the child',

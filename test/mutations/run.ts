@@ -20,6 +20,7 @@ const COPIED = [
   'functions',
   'schemas',
   'test/simulation',
+  'test/functions/installation.ts',
   'test/reference',
   'test/mutations',
 ];
@@ -63,7 +64,9 @@ const { only, part, threads, record, worldsOnly } = new Command('npm run mutatio
   }>();
 
 const [place = 1, of = 1] = part.split('/').map(Number);
-process.exitCode = await main(MUTATIONS.filter(({ name }, at) => only.some((text) => name.includes(text)) && at % of === place - 1));
+process.exitCode = await main(
+  MUTATIONS.filter(({ name }, at) => only.some((text) => name.includes(text)) && at % of === place - 1),
+);
 
 async function main(mutations: readonly Mutation[]): Promise<number> {
   const outdated = await outdatedMutations(mutations);
