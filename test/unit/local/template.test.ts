@@ -70,14 +70,14 @@ describe('resolveTemplate', () => {
 
   it('names every resource that it cannot host', () => {
     const Resources = {
-      Topic: { Type: 'AWS::SNS::Topic' },
+      Domain: { Type: 'AWS::OpenSearchService::Domain' },
       Cluster: { Type: 'AWS::ECS::Cluster' },
       Alarm: { Type: 'AWS::CloudWatch::Alarm' },
     };
     expect(() => resolve({ Resources })).toThrow(
       expect.objectContaining({
         code: 'UNSUPPORTED_RESOURCE',
-        message: expect.stringMatching(/Topic \(AWS::SNS::Topic\), Cluster \(AWS::ECS::Cluster\)$/),
+        message: expect.stringMatching(/Domain \(AWS::OpenSearchService::Domain\), Cluster \(AWS::ECS::Cluster\)$/),
       }),
     );
   });
