@@ -66,8 +66,13 @@ describe('commands on a running host', () => {
     expect(explained.stdout).toMatch(/^ {2}wait {2}RUNNING \(\w+\) for [^\n]+\n {4}\S[^\n]+\n {4}→ /m);
     expect((await millrace('history', id)).stdout).toMatch(/^ +\d\.\d{3} s +\d+ {3}wait +RUNNING /m);
 
+    const watched = startMillrace(['status', id, '--watch'], { cwd: folder, env: { MILLRACE_URL: url } });
+    await watched.firstLine;
     const stopped = await millrace('stop', id);
     expect(stopped).toMatchObject({ code: 0, stderr: '' });
+    const told = await watched.ended;
+    expect(told).toMatchObject({ code: 1, stderr: '' });
+    expect(told.stdout).toMatch(/^ {2}RUNNING +wait[^]+^ {2}ABORTED +the run/m);
     expect(stopped.stdout).toMatch(/^Run [a-z2-7]{26} is (?:STOPPING|ABORTED): /);
     await vi.waitFor(async () => expect(await get(`/v1/runs/${id}?wait=5`)).toMatchObject({ state: 'ABORTED' }), {
       timeout: 60_000,
