@@ -72,7 +72,7 @@ describe('commands on a running host', () => {
     expect(stopped).toMatchObject({ code: 0, stderr: '' });
     const told = await watched.ended;
     expect(told).toMatchObject({ code: 1, stderr: '' });
-    expect(told.stdout).toMatch(/^ {2}RUNNING +wait[^]+^ {2}ABORTED +the run/m);
+    expect(told.stdout).toMatch(/^ {2}RUNNING +wait[\s\S]+^ {2}ABORTED +the run/m);
     expect(stopped.stdout).toMatch(/^Run [a-z2-7]{26} is (?:STOPPING|ABORTED): /);
     await vi.waitFor(async () => expect(await get(`/v1/runs/${id}?wait=5`)).toMatchObject({ state: 'ABORTED' }), {
       timeout: 60_000,
