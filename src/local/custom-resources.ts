@@ -30,6 +30,8 @@ export type CustomResourceSurroundings = {
   readonly disk: Disk;
   readonly stackName: string;
   readonly functions: Pick<LambdaFunctions, 'find' | 'invoke'>;
+  /** State machines that the host does not run, by ARN: their engines are not registered, so nodes say that they have none. */
+  readonly passedOver?: ReadonlyMap<string, string>;
 };
 
 /** What is kept of a resource. */
@@ -66,7 +68,8 @@ export async function makeCustomResources(
   resources: readonly HostedResource[],
   around: CustomResourceSurroundings,
 ): Promise<void> {
-  const wanted = [...TYPES.keys()].flatMap((wantedType) => resources.filter(({ type }) => type === wantedType));
+  const hosted = resources.filter((resource) => !around.passedOver?.has(machineOf(resource) ?? ''));
+  const wanted = [...TYPES.keys()].flatMap((wantedType) => hosted.filter(({ type }) => type === wantedType));
   if (wanted.length === 0) return;
   const made = around.disk.section<Made>('custom-resources');
   const answers = new Map<string, (answer: Answer) => void>();
@@ -85,6 +88,15 @@ export async function makeCustomResources(
   } finally {
     await desk.close();
   }
+}
+
+const registrationSchema = z.object({ stateMachineArn: z.string() });
+
+/** The state machine of an engine. */
+function machineOf({ type, properties }: HostedResource): string | undefined {
+  if (type !== FIRST_TYPE) return undefined;
+  const registration = registrationSchema.safeParse(jsonOf(Buffer.from(String(properties['Registration']))));
+  return registration.success ? registration.data.stateMachineArn : undefined;
 }
 
 /** First, so that a resource may have taken over the name of one that is gone. */

@@ -141,7 +141,12 @@ async function compose(
   };
   const sockets = wsApi && openWebsocketServer(wsApi, around);
   await setGoing(template.resources, services, closers, options.tickSeconds);
-  await makeCustomResources(template.resources, { disk, functions: services.functions, stackName: template.stackName });
+  await makeCustomResources(template.resources, {
+    disk,
+    functions: services.functions,
+    stackName: template.stackName,
+    passedOver: services.machines.passedOver,
+  });
   api.handle = whileDiskIsFull(apiHandler(httpApi, sockets, around), guard);
   if (sockets !== undefined) {
     closers.push(async () => sockets.close());

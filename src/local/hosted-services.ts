@@ -82,6 +82,7 @@ export async function openServices(template: HostedTemplate, around: ServicesSur
     validDefinitions: around.validDefinitions,
     publish: (event) => buses.publish('default', event),
     failed,
+    log: around.log,
   });
   const services = { functions, tables, objects, queues, buses, machines };
   const queueArns = template.resources.filter(({ type }) => type === 'AWS::SQS::Queue').map(({ arn }) => arn);

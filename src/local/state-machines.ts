@@ -28,8 +28,13 @@ export type HostedMachine = {
 
 /** The STANDARD state machines of a template and their executions. */
 export type StateMachines = {
-  /** Hosts an `AWS::StepFunctions::StateMachine`. @throws {HostError} `UNSUPPORTED_RESOURCE`, naming state and field */
+  /**
+   * Hosts an `AWS::StepFunctions::StateMachine`, or passes over one that asks for what the host cannot do.
+   * @throws {HostError} `UNSUPPORTED_RESOURCE` for one that is no valid state machine
+   */
   create(resource: HostedResource): Promise<void>;
+  /** Machines that were passed over, by ARN, with the reason: the state and what it asks for. */
+  readonly passedOver: ReadonlyMap<string, string>;
   /** Publishes and runs again what an earlier host left. Call it once, when every rule and function is there. */
   start(): Promise<void>;
   machine(arn: string): HostedMachine | undefined;
@@ -51,6 +56,8 @@ export type StateMachinesSurroundings = {
   publish(event: NewEvent): Promise<void>;
   /** Told of what must not fail and did. */
   failed(error: unknown): void;
+  /** Told of machines that are passed over. */
+  log(line: string): void;
 };
 
 const machineProperties = z.object({
@@ -63,6 +70,7 @@ const machineProperties = z.object({
 /** Opens the service; machines are hosted by {@link StateMachines.create}. */
 export function openStateMachines(around: StateMachinesSurroundings): StateMachines {
   const machines = new Map<string, HostedMachine>();
+  const passedOver = new Map<string, string>();
   const store = openExecutionStore(around.disk);
   const executions = new Executions({
     store,
@@ -74,10 +82,16 @@ export function openStateMachines(around: StateMachinesSurroundings): StateMachi
   const service: StateMachines = {
     executions,
     store,
+    passedOver,
     machine: (arn) => machines.get(arn),
     async create(resource) {
       const definition = definitionOf(resource);
       const prepared = prepare(resource, definition, around.validDefinitions.has(definition));
+      if (prepared instanceof DefinitionError) {
+        passedOver.set(resource.arn, prepared.message);
+        around.log(`state machine ${resource.name} is not run here: ${prepared.message}. Nodes of its engine wait.`);
+        return;
+      }
       around.validDefinitions.add(definition);
       machines.set(resource.arn, {
         arn: resource.arn,
@@ -130,18 +144,31 @@ function definitionOf(resource: HostedResource): string {
   return text.replaceAll(/\$\{([A-Za-z0-9_]+)\}/g, (whole, name: string) => substitutions.get(name) ?? whole);
 }
 
-function prepare(resource: HostedResource, text: string, isValid: boolean): PreparedDefinition {
+/** Gives the error for a machine that asks for what the host cannot do. */
+function prepare(resource: HostedResource, text: string, isValid: boolean): PreparedDefinition | DefinitionError {
   let definition: unknown;
   try {
     definition = JSON.parse(text);
   } catch (error) {
     throw unsupportedResource(resource, `its definition is not JSON: ${String(error)}`);
   }
+  const refused = refusalOf(definition);
+  if (refused) return refused;
   try {
     if (!isValid) new StateMachine(definition as ConstructorParameters<typeof StateMachine>[0]);
     return prepareDefinition(definition);
   } catch (error) {
-    if (error instanceof DefinitionError || !isValid) throw unsupportedResource(resource, String(error));
+    if (!isValid) throw unsupportedResource(resource, String(error));
     throw error;
+  }
+}
+
+/** Asked before whether it is valid: what the package does not know it takes for mistakes. */
+function refusalOf(definition: unknown): DefinitionError | undefined {
+  try {
+    prepareDefinition(definition);
+    return undefined;
+  } catch (error) {
+    return error instanceof DefinitionError ? error : undefined;
   }
 }

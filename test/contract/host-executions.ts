@@ -66,6 +66,7 @@ export async function openHostExecutions(): Promise<ExecutionsHarness> {
     functions,
     validDefinitions: { has: () => true, add: () => {} },
     publish: async () => {},
+    log: () => {},
     failed: (error) => {
       throw error;
     },

@@ -54,6 +54,16 @@ describe('an engine of the stack on the development host', () => {
     expect(ended.body).toMatchObject({ state: 'SUCCEEDED', output: { counted: 4 } });
   });
 
+  it('that the host cannot run is not registered: who names it waits, and is told', async () => {
+    const lines: string[] = [];
+    const data = path.join(folder, 'passed-over');
+    host = await startHost({ cdkOut, dataDir: data, port: 0, tickSeconds: 1, log: (line) => lines.push(line) });
+    expect(lines.join('\n')).toMatch(/state machine .* is not run here: .*JSONata.* Nodes of its engine wait/);
+    expect(await send('GET', '/v1/engines/crm')).toMatchObject({ status: 404 });
+    const put = await send('PUT', '/v1/pipelines/calls', { name: 'calls', nodes: [{ id: 'ask', engine: 'crm' }] });
+    expect(put).toMatchObject({ status: 201, body: { conditions: [{ type: 'Ready', status: 'False' }] } });
+  });
+
   it('is the same one after a restart, whatever was done to it over the API meanwhile', async () => {
     await open('restarts');
     const { body: before } = await send('GET', '/v1/engines/counting');
