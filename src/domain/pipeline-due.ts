@@ -30,7 +30,9 @@ export function cursorsOf(head: Pick<PipelineHead, 'cursors'> | undefined): Map<
 
 /**
  * The due time of a head, rounded down to the tick: within a tick where something is left to do, else at the next
- * instant of its schedule; nothing where neither is.
+ * instant of its schedule; nothing where neither is. Who looks at a head less than a tick before the instant rings it for
+ * that, so it is due at the tick after the instant then, should the ring be lost: a look that finds the head so has
+ * nothing to do, and rings nobody.
  */
 export function headDueAt(
   head: PipelineHead,
@@ -40,5 +42,7 @@ export function headDueAt(
 ): number | undefined {
   const owes = head.tells || head.deleting || (head.backfills?.length && !head.paused);
   const exact = owes ? now + tickMs : nextInstants(head, pipeline)[0]?.instant;
-  return exact === undefined ? undefined : Math.floor(exact / tickMs) * tickMs;
+  if (exact === undefined) return undefined;
+  const dueAt = Math.floor(exact / tickMs) * tickMs;
+  return dueAt <= now && now < exact ? dueAt + tickMs : dueAt;
 }

@@ -142,8 +142,8 @@ function withDue(deps: PassDeps, head: PipelineHead, pipeline: CompiledPipeline)
 
 /**
  * Rings the pipeline itself: at once where more is left to do, and in time for the next instant, which need not wait for
- * a tick. A pass that changed nothing rings only for an instant that no tick comes before: whoever changed the head has
- * rung for others.
+ * a tick. A pass that changed nothing rings for no instant: whoever changed the head has done so, and one message more
+ * for each that comes twice would never come to an end.
  */
 async function ringInTime(
   deps: PassDeps,
@@ -152,9 +152,9 @@ async function ringInTime(
 ): Promise<void> {
   const thing = { kind: 'pipeline', id: head.name } as const;
   if (hasMore) await deps.inbox.ringThing(thing);
-  const next = nextInstants(head, pipeline)[0]?.instant;
+  const next = hasCommitted ? nextInstants(head, pipeline)[0]?.instant : undefined;
   if (next === undefined) return;
   const wait = next - deps.clock.now();
-  if (wait > (hasCommitted ? LONGEST_DELAY_MS : deps.options.tickMs)) return;
+  if (wait > LONGEST_DELAY_MS) return;
   await deps.inbox.ringThing(thing, Math.max(0, Math.ceil(wait / 1000)));
 }
