@@ -152,23 +152,22 @@ function prepare(resource: HostedResource, text: string, isValid: boolean): Prep
   } catch (error) {
     throw unsupportedResource(resource, `its definition is not JSON: ${String(error)}`);
   }
-  const refused = refusalOf(definition);
-  if (refused) return refused;
+  const prepared = tryToPrepare(definition);
+  if (prepared instanceof DefinitionError) return prepared;
   try {
     if (!isValid) new StateMachine(definition as ConstructorParameters<typeof StateMachine>[0]);
-    return prepareDefinition(definition);
   } catch (error) {
-    if (!isValid) throw unsupportedResource(resource, String(error));
-    throw error;
+    throw unsupportedResource(resource, String(error));
   }
+  if (prepared instanceof Error) throw isValid ? prepared : unsupportedResource(resource, String(prepared));
+  return prepared;
 }
 
-/** Asked before whether it is valid: what the package does not know it takes for mistakes. */
-function refusalOf(definition: unknown): DefinitionError | undefined {
+/** Done before it is known to be valid: what the package does not know it takes for mistakes. */
+function tryToPrepare(definition: unknown): PreparedDefinition | Error {
   try {
-    prepareDefinition(definition);
-    return undefined;
+    return prepareDefinition(definition);
   } catch (error) {
-    return error instanceof DefinitionError ? error : undefined;
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
