@@ -10,6 +10,8 @@ function project(name: string, testTimeout = 10_000) {
 
 export default defineConfig({
   test: {
+    // By default one processor is left out, which is half of a small machine.
+    maxWorkers: '100%',
     projects: [
       project('unit', 60_000),
       project('contract', 60_000),
