@@ -58,6 +58,7 @@ export async function readEarlier(deps: PassDeps, run: RunRecord): Promise<Earli
 /**
  * Stores what a new run begins with, under its own nonce.
  * @returns a refusal where the earlier run was not there until all was copied: a deletion takes its parts one by one
+ * @throws DamagedRunError where a part of an earlier run that is there cannot be found
  */
 export async function copyBeginning(
   deps: PassDeps,
@@ -69,7 +70,10 @@ export async function copyBeginning(
   if (decisions.length > 0) await deps.runs.putHistory(run, run.rev, decisions, run.createdAt);
   if (!earlier) return undefined;
   if (results.size > 0) await deps.runs.copyResults(earlier, run, (place) => results.get(placeKey(place)));
-  await pMap(lists, (list) => copyList(deps, earlier, run, list), { concurrency: PARALLEL_LISTS });
+  const gaps = await pMap(lists, (list) => copyList(deps, earlier, run, list), { concurrency: PARALLEL_LISTS });
   const now = await findRun(deps, earlier.id);
-  return now?.nonce === earlier.nonce ? undefined : { kind: 'noEarlierRun' };
+  if (now?.nonce !== earlier.nonce) return { kind: 'noEarlierRun' };
+  const gap = gaps.find((piece) => piece !== undefined);
+  if (gap !== undefined) throw new DamagedRunError(earlier.id, `the list ${gap} cannot be found`);
+  return undefined;
 }

@@ -18,20 +18,21 @@ export async function storeList(deps: PassDeps, run: RunKey, key: string, list: 
 
 /**
  * Copies a list of so many items to another run.
- * @throws Error where the list is not there, which a committed one always is
+ * @returns the key of a piece that is not there, which all are while their run is not being deleted
  */
 export async function copyList(
   deps: PassDeps,
   from: RunKey,
   to: RunKey,
   { key, total }: { readonly key: string; readonly total: number },
-): Promise<void> {
+): Promise<string | undefined> {
   for (let at = 0; at < total; at += PIECE) {
     const piece = pieceKey(key, at);
     const text = await deps.runs.readValue(from, piece);
-    if (text === undefined) throw missingPiece(piece, from);
+    if (text === undefined) return piece;
     await deps.runs.putValue(to, piece, text);
   }
+  return undefined;
 }
 
 /**
@@ -48,14 +49,10 @@ async function readPiece(deps: PassDeps, run: RunKey, key: string): Promise<read
   const known = kept.get(deps.runs, place);
   if (known) return known;
   const text = await deps.runs.readValue(run, key);
-  if (text === undefined) throw missingPiece(key, run);
+  if (text === undefined) throw new Error(`the list ${key} of run ${run.id} is not there`);
   const piece = JSON.parse(text) as readonly Json[];
   kept.put(deps.runs, place, piece);
   return piece;
-}
-
-function missingPiece(key: string, run: RunKey): Error {
-  return new Error(`the list ${key} of run ${run.id} is not there`);
 }
 
 function pieceKey(key: string, item: number): string {

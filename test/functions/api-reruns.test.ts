@@ -1,5 +1,5 @@
 /** Runs started again and in part, over HTTP. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Json } from '#domain/json.ts';
 import { withChildRuns } from '#scheduler/child-runs.ts';
 import { type Api, createApi } from './api-client.ts';
@@ -305,6 +305,19 @@ describe('POST /v1/runs/{runId}/rerun', () => {
     for (const body of [{}, { from: 'failed' }, { from: 'some', revision: 'latest' }, { ...whole, mark: { a: 1 } }]) {
       expect((await api.post(address, body)).body.code).toBe('INVALID_REQUEST');
     }
+  });
+
+  it('says that the earlier run is not there where it is deleted while it is copied', async () => {
+    const { api } = createScripted({ bad: new Set(['m[1]']) });
+    await api.put({ name: 'map', nodes: [node('m', [], { map: { items: [1, 2, 3] } })] });
+    const first = await start(api, 'map');
+    vi.spyOn(api.deps.runs, 'copyResults').mockImplementationOnce(async () => {
+      expect((await api.call('DELETE', `/v1/runs/${first.id}`)).status).toBe(204);
+      await api.settle();
+    });
+    const again = await api.post(`/v1/runs/${first.id}/rerun`, { from: 'failed', revision: 'original' });
+    expect([again.status, again.body.code]).toEqual([404, 'RUN_NOT_FOUND']);
+    expect((await api.get('/v1/runs')).body.items).toEqual([]);
   });
 
   it('finds the first run again by the key, and refuses the key for another request', async () => {
