@@ -99,7 +99,8 @@ export async function nodesOf(host: Host, id: string): Promise<readonly DoneNode
   return nodes.parse(await call(host, 'GET', `/v1/runs/${id}/nodes?limit=1000`)).items;
 }
 
-async function call(host: Host, method: string, path: string, body?: object): Promise<unknown> {
+/** One request to the HTTP API. @throws Error where it is refused */
+export async function call(host: Host, method: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(`${host.url}${path}`, {
     method,
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),

@@ -8,8 +8,14 @@ export interface Figure {
   readonly values: readonly number[];
   /** Decimals in the table. @default 1 */
   readonly decimals?: number;
-  /** What it should be at most. @default nothing is said */
+  /** What it should be at most, in words. @default nothing is said */
   readonly aim?: string;
+  /** The same as a number; a figure above it is marked in its table. */
+  readonly most?: number;
+  /** Title of the table that it is a cell of, in the row {@link what}. @default a row in the table of all benches */
+  readonly table?: string;
+  /** The column in that table. */
+  readonly column?: string;
 }
 
 /** A bench. */
@@ -18,6 +24,8 @@ export interface Bench {
   readonly name: string;
   /** What it does, in a line. */
   readonly title: string;
+  /** It runs only where `--only` names it. @default false */
+  readonly isLong?: true;
   /** Measures. `say` shows how far it is. */
   run(say: (progress: string) => void): Promise<readonly Figure[]>;
 }

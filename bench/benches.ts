@@ -3,6 +3,7 @@ import type { Bench } from './bench.ts';
 import { burst } from './burst.ts';
 import { chain50 } from './chain-50.ts';
 import { checks } from './checks.ts';
+import { counters, countersLarge } from './counters.ts';
 import { fairness } from './fairness.ts';
 import { fan200 } from './fan-200.ts';
 import { idle } from './idle.ts';
@@ -18,6 +19,8 @@ import { waiting } from './waiting.ts';
 
 /** All benches, in the order in which they run. */
 export const benches: readonly Bench[] = [
+  counters,
+  countersLarge,
   chain50,
   fan200,
   burst,

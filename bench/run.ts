@@ -1,34 +1,43 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { BenchMessage, Figure } from './bench.ts';
 import { benches } from './benches.ts';
+import { measureBench } from './measure-bench.ts';
 import { readOptions } from './options.ts';
+import { measurePeers } from './peers/measure-peers.ts';
+import { peers } from './peers/peers.ts';
+import { saveRecord } from './peers/picture.ts';
+import { toTables } from './peers/table.ts';
 import { type Measured, machine, toJson, toTable } from './report.ts';
 
 const options = readOptions(
   process.argv.slice(2),
   benches.map(({ name }) => name),
+  peers.map(({ name }) => name),
 );
 const say = (line: string) => process.stderr.write(`${line}\n`);
+const begun = performance.now();
+const sayWhen = (progress: string) => say(`${((performance.now() - begun) / 1000).toFixed(1).padStart(8)} s  ${progress}`);
 
-/** Runs a bench in a process of its own, so that none finds memory or compiled code of another. */
-async function measure(name: string): Promise<readonly Figure[]> {
-  const begun = performance.now();
-  const child = fork(fileURLToPath(new URL('bench-process.ts', import.meta.url)), [name]);
-  let figures: readonly Figure[] | undefined;
-  child.on('message', (message: BenchMessage) => {
-    if ('figures' in message) figures = message.figures;
-    else say(`${((performance.now() - begun) / 1000).toFixed(1).padStart(8)} s  ${message.progress}`);
-  });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  if (figures === undefined) throw new Error(`the bench ${name} ended with code ${code}`);
-  return figures;
-}
-
-const measured: Measured[] = [];
 say(machine());
-for (const bench of benches.filter(({ name }) => options.only?.includes(name) ?? true)) {
-  say(`${bench.name}: ${bench.title}`);
-  measured.push({ bench, figures: await measure(bench.name) });
+process.stdout.write(options.peers === undefined ? await runBenches() : await runPeers(options.peers));
+
+async function runBenches(): Promise<string> {
+  const chosen = benches.filter(({ name, isLong }) => options.only?.includes(name) ?? !isLong);
+  const measured: Measured[] = [];
+  for (const bench of chosen) {
+    say(`${bench.name}: ${bench.title}`);
+    measured.push({ bench, figures: await measureBench(bench.name, sayWhen) });
+  }
+  return options.json ? toText(toJson(measured)) : `\n${toTable(measured)}\n`;
 }
-process.stdout.write(options.json ? `${JSON.stringify(toJson(measured), undefined, 2)}\n` : `\n${toTable(measured)}\n`);
+
+async function runPeers(chosen: true | readonly string[]): Promise<string> {
+  const record = await measurePeers(
+    peers.filter(({ name }) => chosen === true || chosen.includes(name)),
+    sayWhen,
+  );
+  if (options.save) await saveRecord(record);
+  return options.json ? toText(record) : `\n${toTables(record)}\n`;
+}
+
+function toText(document: object): string {
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+}

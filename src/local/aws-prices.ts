@@ -2,6 +2,8 @@ import type { WireCounts, WireQuantity } from '#local/wire-log.ts';
 
 /** One line of a bill. */
 type CostLine = {
+  /** The quantity by its name among the counts. */
+  readonly of: WireQuantity | keyof BesideWire;
   /** What is billed, in words. */
   readonly item: string;
   readonly quantity: number;
@@ -16,6 +18,14 @@ export type Cost = {
   readonly lines: readonly CostLine[];
 };
 
+/** What is billed beside what crosses the wire. */
+export type BesideWire = {
+  /** Bytes of log lines taken in by CloudWatch Logs. */
+  readonly logBytes?: number;
+  /** Bytes of the table, its indexes included, times the months that they are kept, with point-in-time recovery. */
+  readonly storedByteMonths?: number;
+};
+
 /** Where and when the prices of {@link costOf} were read. */
 export const PRICES = {
   region: 'us-east-1',
@@ -28,11 +38,12 @@ export const PRICES = {
     'https://aws.amazon.com/sqs/pricing/',
     'https://aws.amazon.com/api-gateway/pricing/',
     'https://aws.amazon.com/s3/pricing/',
+    'https://aws.amazon.com/cloudwatch/pricing/',
   ],
 } as const;
 
 /** List prices, first tier, no free tier: dollars for `per` of a quantity. */
-const TABLE: readonly { quantity: WireQuantity; item: string; dollars: number; per: number }[] = [
+const TABLE: readonly { quantity: WireQuantity | keyof BesideWire; item: string; dollars: number; per: number }[] = [
   { quantity: 'writeUnits', item: 'DynamoDB write units, on demand', dollars: 0.625, per: 1e6 },
   { quantity: 'readUnits', item: 'DynamoDB read units, on demand', dollars: 0.125, per: 1e6 },
   { quantity: 'transitions', item: 'Step Functions state transitions, Standard', dollars: 25, per: 1e6 },
@@ -43,14 +54,19 @@ const TABLE: readonly { quantity: WireQuantity; item: string; dollars: number; p
   { quantity: 'httpRequests', item: 'HTTP API requests', dollars: 1, per: 1e6 },
   { quantity: 'objectWrites', item: 'S3 PUT requests, Standard', dollars: 5, per: 1e6 },
   { quantity: 'objectReads', item: 'S3 GET requests, Standard', dollars: 0.4, per: 1e6 },
+  { quantity: 'logBytes', item: 'CloudWatch Logs, taken in, bytes', dollars: 0.5, per: 1e9 },
+  { quantity: 'storedByteMonths', item: 'DynamoDB storage and its backup, byte-months', dollars: 0.45, per: 1e9 },
 ];
 
-/** What the counted calls would cost at the list prices of {@link PRICES}. Storage, logs and idle polling are not in it. */
-export function costOf(counts: WireCounts): Cost {
-  const lines = TABLE.map(({ quantity, item, dollars, per }) => ({
-    item,
-    quantity: counts[quantity],
-    dollars: (counts[quantity] * dollars) / per,
-  }));
+/**
+ * What the counted calls would cost at the list prices of {@link PRICES}. Idle polling is not in it.
+ * @param beside storage and logs @default they are not in it
+ */
+export function costOf(counts: WireCounts, beside: BesideWire = {}): Cost {
+  const amounts: Readonly<Partial<Record<WireQuantity | keyof BesideWire, number>>> = { ...counts, ...beside };
+  const lines = TABLE.map(({ quantity, item, dollars, per }) => {
+    const amount = amounts[quantity] ?? 0;
+    return { of: quantity, item, quantity: amount, dollars: (amount * dollars) / per };
+  });
   return { dollars: lines.reduce((sum, line) => sum + line.dollars, 0), lines };
 }

@@ -45,8 +45,8 @@ describe('costOf', () => {
     log.count('httpRequests', 100_000);
     log.count('objectWrites', 10_000);
     log.count('objectReads', 1_000);
-    const { dollars, lines } = costOf(log.snapshot());
-    const expected = [0.625, 0.25, 0.025, 0.2, 0.0133334, 0.5, 0.4, 0.1, 0.05, 0.0004];
+    const { dollars, lines } = costOf(log.snapshot(), { logBytes: 2e9, storedByteMonths: 1e9 });
+    const expected = [0.625, 0.25, 0.025, 0.2, 0.0133334, 0.5, 0.4, 0.1, 0.05, 0.0004, 1, 0.45];
     expect(lines.map((line) => line.dollars)).toEqual(expected.map((price) => expect.closeTo(price, 9)));
     expect(dollars).toBeCloseTo(
       expected.reduce((sum, price) => sum + price, 0),
