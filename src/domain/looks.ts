@@ -80,7 +80,9 @@ export function applyAnswer(draft: Draft, answer: StartAnswer): void {
     case 'started':
     case 'exists': {
       const { throttled: _answered, ...rest } = flight;
-      putFlight(draft, { ...rest, phase: 'running', confirmed: true, since: draft.now });
+      // What was started now is looked at a tick later, as any; what was before may be over, and is looked at next.
+      const look = answer.answer === 'started' && { polls: 0, pollAt: nextPollAt(draft.now, 0, draft.options) };
+      putFlight(draft, { ...rest, phase: 'running', confirmed: true, since: draft.now, ...look });
       return;
     }
     case 'later':

@@ -70,7 +70,14 @@ export async function gather(deps: PassDeps, reading: Reading, brought: Brought)
     looks.has(flightKey(flight)) || (brought.repeatsStop === true && flight.ending !== undefined);
   const asked = open.filter(isAsked);
   const isDue = (flight: Flight) => !isAsked(flight) && flightDueAt(reading.pipeline, flight) <= now;
-  const rest = brought.isSweep ? await sweep(deps, reading, open.filter(isDue), gathered) : [];
+  const due = brought.isSweep ? open.filter(isDue) : [];
+  const rest = await sweep(
+    deps,
+    reading,
+    due.filter((flight) => !isPutOff(flight)),
+    gathered,
+  );
+  await startAgain(deps, reading, due.filter(isPutOff), gathered);
   await pMap(
     [...asked.map((flight) => [flight, 'prompt'] as const), ...rest.map((flight) => [flight, 'sweep'] as const)],
     ([flight, urgency]) => look(deps, reading, flight, gathered, urgency),
@@ -125,6 +132,27 @@ async function sweep(
     gathered.observations.push({ node, item, attempt, seen: 'running', startedAt });
   }
   return due.filter((flight) => !running.has(flight));
+}
+
+/** Whether Step Functions did not take the start of an attempt, nor said that it has it. */
+function isPutOff(flight: Flight): boolean {
+  return flight.throttled === true && !flight.confirmed && !flight.ending;
+}
+
+/**
+ * Asks again for starts that Step Functions did not take, without a look first: the name is the attempt's own, so a start that
+ * was taken after all answers so, and far fewer looks than starts are allowed in a second.
+ */
+async function startAgain(
+  deps: PassDeps,
+  reading: Reading,
+  flights: readonly Flight[],
+  gathered: Gathered,
+): Promise<void> {
+  if (flights.length === 0) return;
+  const answers = await startExecutions(deps, reading, flights);
+  gathered.started += answers.length;
+  gathered.answers.push(...answers);
 }
 
 /** Looks at one execution: asks for its stop again, or for its start where there is no sign of it yet. */
