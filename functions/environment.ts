@@ -1,18 +1,7 @@
-/** What the entries of our functions share: the environment read by a schema, and the ports made from it. */
+/** What the entries of all our functions share: the environment read by a schema, and what they report with. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as z from 'zod';
-import {
-  type AwsPorts,
-  allowanceOf,
-  type CallingFunction,
-  createAwsClients,
-  createAwsPorts,
-} from '#adapters/aws/index.ts';
-import { createWorkerEvaluator } from '#adapters/jsonata/worker-evaluator.ts';
-import { DEFAULT_STEP_OPTIONS } from '#domain/draft.ts';
-import { withChildRuns } from '#scheduler/child-runs.ts';
-import type { PassDeps, PassLine } from '#scheduler/deps.ts';
 
 const seconds = z.coerce.number().positive();
 
@@ -74,40 +63,4 @@ export function createReporting<const Name extends string>(
       metrics.publishStoredMetrics();
     },
   };
-}
-
-/** Makes the ports over AWS. A function that makes no call that is counted needs no allowance. */
-export function createPorts(
-  environment: Environment,
-  { functionName }: Reporting<CallingFunction | 'registrar'>,
-): AwsPorts {
-  return createAwsPorts({
-    table: environment.MILLRACE_TABLE,
-    bus: environment.MILLRACE_BUS,
-    inboxUrl: environment.MILLRACE_INBOX_URL,
-    payloadBucket: environment.MILLRACE_PAYLOAD_BUCKET,
-    clients: createAwsClients(),
-    ...(environment.MILLRACE_QUOTAS === 'account' &&
-      functionName !== 'registrar' && { allowance: allowanceOf(functionName, environment.AWS_REGION) }),
-  });
-}
-
-/** Makes all that passes and commands work with, over AWS. */
-export function createPassDeps(
-  environment: Environment,
-  reporting: Reporting<CallingFunction | 'registrar'>,
-  ports = createPorts(environment, reporting),
-): PassDeps {
-  return withChildRuns({
-    ...ports,
-    evaluator: createWorkerEvaluator(),
-    engines: new Map([['lambda', { stateMachineArn: environment.MILLRACE_LAMBDA_ENGINE_ARN }]]),
-    installation: environment.MILLRACE_INSTALLATION,
-    options: {
-      ...DEFAULT_STEP_OPTIONS,
-      tickMs: environment.MILLRACE_TICK_SECONDS * 1000,
-      passMs: environment.MILLRACE_PASS_SECONDS * 1000,
-    },
-    log: (line: PassLine) => reporting.logger.info('pass', { ...line }),
-  });
 }

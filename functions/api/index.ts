@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCloudWatchLogs } from '#adapters/aws/cloudwatch-logs.ts';
-import { createPassDeps, createPorts, createReporting, readEnvironment } from '../environment.ts';
+import { createReporting, readEnvironment } from '../environment.ts';
+import { createPassDeps, createPorts } from '../pass-deps.ts';
 import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);

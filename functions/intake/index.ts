@@ -1,4 +1,5 @@
-import { createPassDeps, createPorts, createReporting, readEnvironment } from '../environment.ts';
+import { createReporting, readEnvironment } from '../environment.ts';
+import { createPassDeps, createPorts } from '../pass-deps.ts';
 import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);

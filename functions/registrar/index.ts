@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPassDeps, createReporting, readEnvironment } from '../environment.ts';
+import { createReporting, readEnvironment } from '../environment.ts';
+import { createPassDeps } from '../pass-deps.ts';
 import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);

@@ -1,4 +1,5 @@
-import { createPassDeps, createReporting, readEnvironment } from '../environment.ts';
+import { createReporting, readEnvironment } from '../environment.ts';
+import { createPassDeps } from '../pass-deps.ts';
 import { createHandler } from './handler.ts';
 
 const environment = readEnvironment(process.env);

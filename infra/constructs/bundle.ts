@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type BuildFailure, type BuildOptions, buildSync, formatMessagesSync } from 'esbuild';
+import { type BuildFailure, type BuildOptions, buildSync, formatMessagesSync, type Metafile } from 'esbuild';
 import { SynthesisError } from './synthesis-error.ts';
 
 /** One function to bundle. */
@@ -17,6 +17,11 @@ export interface BundleOptions {
   readonly root: string;
   /** Whether whitespace is dropped. Names stay: error classes are told apart by them. */
   readonly minify: boolean;
+  /**
+   * Whether what functions import dynamically lies in files of its own beside them, which are read when they get there; so does what
+   * several of the entries share, so that it may have another name when another entry changes. @default false
+   */
+  readonly split?: boolean;
   /** Bundles to put beside functions. @default none */
   readonly companions?: readonly Companion[];
   /** Files to take for what is imported by these names. @default none */
@@ -30,6 +35,10 @@ export interface Companion extends BundleEntry {
    * bundler would find the module by that name. @default none: it is put beside every function
    */
   readonly importedAs?: string;
+  /** Whether it is known that some function imports it: to build it with them takes less time than afterwards. @default false */
+  readonly isWanted?: boolean;
+  /** Names of the functions that it is put beside, where nobody imports it. @default all of them */
+  readonly beside?: readonly string[];
 }
 
 /** A bundled function. */
@@ -37,9 +46,11 @@ export interface Bundle {
   readonly name: string;
   /** Names that the entry exports; a function has `handler` among them. */
   readonly exports: readonly string[];
-  /** File names and contents of its code folder: `index.mjs`, its companions, and their source maps. */
+  /** File names and contents of its code folder: `index.mjs`, what it was split into, its companions, and their source maps. */
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
+
+const EXTENSION = '.mjs';
 
 /**
  * CommonJS dependencies call `require` for Node's own modules, which an ES module has not. It is set on the global object,
@@ -57,32 +68,47 @@ const REQUIRE_BANNER =
 export function bundleFunctions(entries: readonly BundleEntry[], options: BundleOptions): Map<string, Bundle> {
   const root = resolve(options.root);
   const { companions = [] } = options;
-  const imported = companions.filter(({ importedAs }) => importedAs !== undefined);
-  const always = companions.filter(({ importedAs }) => importedAs === undefined);
-  const { outputFiles, metafile } = buildEntries([...entries, ...always], root, options);
-  const importsOf = (name: string) => new Set(metafile.outputs[`${name}.mjs`]?.imports.map(({ path }) => path));
-  const importedBy = new Map(
-    entries.map(({ name }) => [name, imported.filter((each) => importsOf(name).has(fileOf(each)))]),
+  const atOnce = companions.filter(({ importedAs, isWanted = false }) => importedAs === undefined || isWanted);
+  const { outputFiles, metafile } = buildEntries([...entries, ...atOnce], root, options);
+  const besideOf = new Map(
+    entries.map(({ name }) => [name, companions.filter((each) => isBeside(each, name, metafile))]),
   );
   // A companion that nobody imports is not built: the largest takes as long as all functions together.
-  const wanted = [...new Set([...importedBy.values()].flat())];
-  const more = wanted.length === 0 ? [] : buildEntries(wanted, root, options).outputFiles;
+  const missing = [...new Set([...besideOf.values()].flat())].filter((each) => !atOnce.includes(each));
+  const more = missing.length === 0 ? [] : buildEntries(missing, root, options).outputFiles;
   const contents = new Map([...outputFiles, ...more].map((file) => [file.path, file.contents]));
-  const output = (name: string, as: string): [string, Uint8Array][] => [
-    [`${as}.mjs`, contents.get(join(root, `${name}.mjs`)) ?? new Uint8Array()],
-    [`${name}.mjs.map`, contents.get(join(root, `${name}.mjs.map`)) ?? new Uint8Array()],
-  ];
+  const contentsOf = (file: string) => contents.get(join(root, file)) ?? new Uint8Array();
   return new Map(
     entries.map(({ name }) => {
-      const beside = [...always, ...(importedBy.get(name) ?? [])].flatMap((each) => output(each.name, each.name));
-      const files = new Map([...output(name, 'index'), ...beside]);
-      return [name, { name, exports: metafile.outputs[`${name}.mjs`]?.exports ?? [], files }];
+      const entry = `${name}${EXTENSION}`;
+      const beside = (besideOf.get(name) ?? []).map((each) => `${each.name}${EXTENSION}`);
+      const files = new Map<string, Uint8Array>();
+      for (const file of filesFrom([entry, ...beside], metafile)) {
+        files.set(file === entry ? `index${EXTENSION}` : file, contentsOf(file));
+        files.set(`${file}.map`, contentsOf(`${file}.map`));
+      }
+      return [name, { name, exports: metafile.outputs[entry]?.exports ?? [], files }];
     }),
   );
 }
 
+function isBeside(companion: Companion, name: string, { outputs }: Metafile): boolean {
+  const { importedAs, beside } = companion;
+  if (importedAs === undefined) return beside?.includes(name) ?? true;
+  return outputs[`${name}${EXTENSION}`]?.imports.some(({ path }) => path === fileOf(companion)) ?? false;
+}
+
+/** Some files and all that they import, at once or later. */
+function filesFrom(files: readonly string[], { outputs }: Metafile): ReadonlySet<string> {
+  const found = new Set(files);
+  for (const file of found) {
+    for (const { path, external } of outputs[file]?.imports ?? []) if (!external) found.add(path);
+  }
+  return found;
+}
+
 function buildEntries(entries: readonly BundleEntry[], root: string, options: BundleOptions) {
-  const { companions = [], aliases = {}, minify } = options;
+  const { companions = [], aliases = {}, minify, split = false } = options;
   const files = companions.flatMap((each) => (each.importedAs === undefined ? [] : [[each.importedAs, fileOf(each)]]));
   return build({
     entryPoints: entries.map(({ name, file }) => ({ in: resolve(file), out: name })),
@@ -90,8 +116,9 @@ function buildEntries(entries: readonly BundleEntry[], root: string, options: Bu
     // Nothing is written there: it makes source maps name files from the root on, so a trace reads /var/task/src/….
     outdir: root,
     allowOverwrite: true,
-    outExtension: { '.js': '.mjs' },
+    outExtension: { '.js': EXTENSION },
     banner: { js: REQUIRE_BANNER },
+    splitting: split,
     minifyWhitespace: minify,
     minifySyntax: minify,
     alias: { ...aliases, ...Object.fromEntries(files) },
@@ -100,7 +127,7 @@ function buildEntries(entries: readonly BundleEntry[], root: string, options: Bu
 }
 
 function fileOf({ name }: Companion): string {
-  return `./${name}.mjs`;
+  return `./${name}${EXTENSION}`;
 }
 
 /**

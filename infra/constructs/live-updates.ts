@@ -9,10 +9,8 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledgeWildcards } from './acknowledged-wildcards.ts';
-import { type Bundle, bundleFunctions } from './bundle.ts';
-import { PAYLOAD_STORE } from './function-library.ts';
+import type { Bundle } from './bundle.ts';
 import { NodeFunction } from './node-function.ts';
-import { PROJECT, sourceFile } from './project.ts';
 import type { StateTable } from './state-table.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -29,8 +27,8 @@ export interface LiveUpdatesProps {
   readonly bus: EventBus;
   /** Gives the tickets, and has to know where they are good. */
   readonly api: LambdaFunction;
-  /** Source file that exports `handler`. @default `functions/notifier/index.ts` of this project */
-  readonly entry?: string;
+  /** The notifier's code. */
+  readonly bundle: Bundle;
 }
 
 const STAGE = 'live';
@@ -78,13 +76,11 @@ export class LiveUpdates extends Construct {
   }
 
   private addNotifier(props: LiveUpdatesProps, more: Readonly<Record<string, string>>): LambdaFunction {
-    const { installation, logRetention, environment, entry } = props;
-    const file = entry ?? sourceFile('functions/notifier/index');
-    const options = { root: PROJECT, minify: true, companions: [PAYLOAD_STORE] };
+    const { installation, logRetention, environment, bundle } = props;
     return new NodeFunction(this, 'notifier', {
       functionName: `${installation}-notifier`,
       description: 'Millrace: tells clients of changes as they happen',
-      bundle: bundleFunctions([{ name: 'notifier', file }], options).get('notifier') as Bundle,
+      bundle,
       environment: { ...environment, ...more },
       logRetention,
       timeoutSeconds: TIMEOUT_SECONDS,

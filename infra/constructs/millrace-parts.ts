@@ -5,6 +5,7 @@ import { HttpEntrance } from './http-entrance.ts';
 import { LambdaEngine } from './lambda-engine.ts';
 import { LiveUpdates } from './live-updates.ts';
 import type { MillraceSettings } from './millrace-props.ts';
+import { bundleOwnFunctions } from './own-bundles.ts';
 import { OwnFunctions } from './own-functions.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { PASS_SECONDS } from './settings.ts';
@@ -43,8 +44,8 @@ export function makeParts(scope: Construct, settings: MillraceSettings): Millrac
   const payloads = new PayloadBucket(scope, 'Payloads', { ephemeral });
   const stores: Stores = { state, inbox, requests, events, engine, payloads };
   const environment = environmentOf(settings, stores);
-  const { entries } = settings;
-  const own = new OwnFunctions(scope, 'Functions', { installation, environment, entries, logRetention });
+  const bundles = bundleOwnFunctions(settings.entries);
+  const own = new OwnFunctions(scope, 'Functions', { installation, environment, bundles, logRetention });
   const { api, scheduler, intake } = own;
   for (const each of [api, scheduler, intake]) grantBasics(stores, each);
   for (const each of [api, scheduler]) {
@@ -58,7 +59,7 @@ export function makeParts(scope: Construct, settings: MillraceSettings): Millrac
   const tick = new Tick(scope, 'Tick', { installation, scheduler, rate: settings.tickRate });
   const entrance = new HttpEntrance(scope, 'Http', { installation, api, logRetention });
   const common = { installation, logRetention, environment, state, inbox, bus: events.bus, api };
-  const live = new LiveUpdates(scope, 'Live', { ...common, ...(entries.notifier && { entry: entries.notifier }) });
+  const live = new LiveUpdates(scope, 'Live', { ...common, bundle: bundles.notifier });
   return { ...stores, own, tick, entrance, live, environment };
 }
 

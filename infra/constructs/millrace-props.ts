@@ -3,7 +3,7 @@ import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { AlarmOptions } from './alarms.ts';
 import { DEFAULT_INSTALLATION, parseInstallation } from './installation.ts';
-import type { OwnEntries } from './own-functions.ts';
+import type { OwnEntries } from './own-bundles.ts';
 import { EVENT_STARTS_PER_MINUTE, TICK_MINUTES } from './settings.ts';
 import { SynthesisError } from './synthesis-error.ts';
 import { parseStateMachineNames } from './team-state-machines.ts';

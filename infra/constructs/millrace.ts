@@ -248,7 +248,7 @@ export class Millrace extends Construct {
       installation,
       logRetention,
       environment,
-      ...(entries.registrar !== undefined && { entry: entries.registrar }),
+      entries,
     });
     grantBasics(this.#parts, made);
     this.#registrar = made;

@@ -2,14 +2,9 @@ import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lamb
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type Bundle, bundleFunctions } from './bundle.ts';
-import { PAYLOAD_STORE } from './function-library.ts';
+import type { Bundle } from './bundle.ts';
 import { NodeFunction } from './node-function.ts';
-import { PROJECT, sourceFile } from './project.ts';
 import { OWN_FUNCTIONS, type OwnFunction, PASS_SECONDS } from './settings.ts';
-
-/** The thread that evaluates expressions; the evaluator starts it from the file beside its own. */
-const EVALUATOR_WORKER = { name: 'evaluator-worker', file: sourceFile('src/adapters/jsonata/evaluator-worker') };
 
 /** Settings of Millrace's own functions. */
 export interface OwnFunctionsProps {
@@ -17,12 +12,8 @@ export interface OwnFunctionsProps {
   readonly logRetention: RetentionDays;
   /** What each of them finds in its environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Source files that export `handler`. @default `functions/<name>/index.ts` of this project */
-  readonly entries?: OwnEntries;
+  readonly bundles: Readonly<Record<OwnFunction, Bundle>>;
 }
-
-/** Source files of our own functions, by name; each exports `handler`. */
-export type OwnEntries = Readonly<Partial<Record<OwnFunction | 'registrar' | 'notifier', string>>>;
 
 /** The names that our own functions have in Lambda. */
 export function ownFunctionNames(installation: string): string[] {
@@ -40,15 +31,6 @@ export class OwnFunctions extends Construct {
 
   constructor(scope: Construct, id: string, props: OwnFunctionsProps) {
     super(scope, id);
-    const entries = OWN_FUNCTIONS.map((name) => ({
-      name,
-      file: props.entries?.[name] ?? sourceFile(`functions/${name}/index`),
-    }));
-    const bundles = bundleFunctions(entries, {
-      root: PROJECT,
-      minify: true,
-      companions: [EVALUATOR_WORKER, PAYLOAD_STORE],
-    });
     const add = (
       name: OwnFunction,
       description: string,
@@ -57,7 +39,7 @@ export class OwnFunctions extends Construct {
       new NodeFunction(this, name, {
         functionName: `${props.installation}-${name}`,
         description,
-        bundle: bundles.get(name) as Bundle,
+        bundle: props.bundles[name],
         environment: props.environment,
         logRetention: props.logRetention,
         ...options,
