@@ -3,7 +3,7 @@ import type { Bench } from './bench.ts';
 import { burst } from './burst.ts';
 import { chain50 } from './chain-50.ts';
 import { checks } from './checks.ts';
-import { counters, countersLarge } from './counters.ts';
+import { counters, countersLarge, growth } from './counters.ts';
 import { fairness } from './fairness.ts';
 import { fan200 } from './fan-200.ts';
 import { idle } from './idle.ts';
@@ -21,6 +21,7 @@ import { waiting } from './waiting.ts';
 export const benches: readonly Bench[] = [
   counters,
   countersLarge,
+  growth,
   chain50,
   fan200,
   burst,

@@ -2,7 +2,8 @@
 import { env } from 'node:process';
 import type { Bench, Figure } from './bench.ts';
 import { counterColumn, EVERY_LIMIT, type Limits } from './scenarios/counter-figures.ts';
-import { type Counted, type CountingHost, openCountingHost } from './scenarios/counting-host.ts';
+import { type CountingHost, openCountingHost } from './scenarios/counting-host.ts';
+import { growthTables } from './scenarios/growth-tables.ts';
 import { recordedScenarios } from './scenarios/recorded.ts';
 import { limited, type Scenario } from './scenarios/scenario.ts';
 import { chainOf, fanOf, layersOf, mapOf, randomOf } from './scenarios/shapes.ts';
@@ -21,25 +22,48 @@ const LARGE_SLOTS = new Map([
   ['map-10000', 250],
 ]);
 
-const PER_NODE = 'Per node; US$ for a million nodes';
+/** Sizes that take the host some seconds, and the largest that a run may have. */
+const SIZES = [10, 100, 1_000];
+const LARGEST = 10_000;
+/** Of these the largest is counted anyway. */
+const COUNTED_LARGEST = new Set(['layers of 100', 'a map']);
 
-/** Every scenario without a limit, the small ones also with one, and recorded workflows where there are some. */
+const PER_NODE = 'per node, US$ per million nodes';
+
+/** Every scenario without a limit, the small ones also with one, recorded workflows where there are some, and growth. */
 export const counters: Bench = {
   name: 'counters',
-  title: 'what a node costs on AWS, counted on the wire: units, calls, invocations, dollars',
-  run: (say) => onHost((host) => countAll(host, say, SMALL.concat(LARGE), SMALL)),
+  title: 'what a node costs on AWS, counted on the wire: units, calls, invocations, dollars; and how it grows',
+  run: (say) =>
+    onHost(say, async (host) => [
+      ...(await withoutLimit(host, [...SMALL, ...LARGE])),
+      ...(await withLimit(host, SMALL)),
+      ...(await recorded(host, say)),
+      ...(await growthTables(host, (shape) => (COUNTED_LARGEST.has(shape) ? [...SIZES, LARGEST] : SIZES))),
+    ]),
 };
 
-/** The largest scenarios once more, through limited engines. */
+/** The largest scenarios through limited engines. */
 export const countersLarge: Bench = {
   name: 'counters-large',
-  title: 'the same for 10,000 nodes through a limited engine',
+  title: 'counters of 10,000 nodes without a limited engine, and with one',
   isLong: true,
-  run: (say) => onHost((host) => countAll(host, say, LARGE, LARGE)),
+  run: (say) => onHost(say, async (host) => [...(await withoutLimit(host, LARGE)), ...(await withLimit(host, LARGE))]),
 };
 
-async function onHost(run: (host: CountingHost) => Promise<Figure[]>): Promise<Figure[]> {
-  const host = await openCountingHost();
+/** Every shape at every size. */
+export const growth: Bench = {
+  name: 'growth',
+  title: `the counters of a node in runs of ${[...SIZES, LARGEST].join(', ')} nodes in every shape`,
+  isLong: true,
+  run: (say) => onHost(say, (host) => growthTables(host, () => [...SIZES, LARGEST])),
+};
+
+async function onHost(
+  say: (progress: string) => void,
+  run: (host: CountingHost) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const host = await openCountingHost(say);
   try {
     return await run(host);
   } finally {
@@ -47,61 +71,47 @@ async function onHost(run: (host: CountingHost) => Promise<Figure[]>): Promise<F
   }
 }
 
-async function countAll(
-  host: CountingHost,
-  say: (progress: string) => void,
-  free: readonly Scenario[],
-  again: readonly Scenario[],
-): Promise<Figure[]> {
+async function withoutLimit(host: CountingHost, scenarios: readonly Scenario[]): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const writeUnits = new Map<string, number>();
-  for (const scenario of free) {
-    const counted = await countOne(host, scenario, say);
-    writeUnits.set(scenario.name, counted.wire.writeUnits / scenario.executions);
-    figures.push(...counterColumn(`${PER_NODE}; an engine without a limit`, counted, limitsOf(scenario)));
+  for (const scenario of scenarios) {
+    figures.push(...counterColumn(PER_NODE, await host.count(scenario), limitsOf(scenario)));
   }
-  for (const scenario of again) {
-    const counted = await countOne(host, limited(scenario, LARGE_SLOTS.get(scenario.name) ?? SMALL_SLOTS), say);
-    figures.push(...limitedColumn(counted, writeUnits.get(scenario.name) ?? Number.NaN));
-  }
-  const recorded = await countRecorded(host, say);
-  return [...figures, ...recorded];
-}
-
-async function countOne(host: CountingHost, scenario: Scenario, say: (progress: string) => void): Promise<Counted> {
-  say(`${scenario.name}${scenario.slots === undefined ? '' : ` on ${scenario.slots} slots`}`);
-  return host.count(scenario);
+  return figures;
 }
 
 function limitsOf({ name }: Scenario): Limits {
   return IN_THE_AIM.has(name) ? new Map([...EVERY_LIMIT, ['write units', WRITE_UNITS]]) : EVERY_LIMIT;
 }
 
-/** With what a limit adds to the write units of the same scenario without one. */
-function limitedColumn(counted: Counted, withoutLimit: number): Figure[] {
+/** With what a limit adds to the write units of the same scenario without one, which was counted before. */
+async function withLimit(host: CountingHost, scenarios: readonly Scenario[]): Promise<Figure[]> {
   const limits: Limits = new Map([
     ['StartExecution', 1],
     ['DescribeExecution', 0],
   ]);
-  const table = `${PER_NODE}; an engine of so many slots`;
-  const [first, ...rest] = counterColumn(table, counted, limits);
-  if (!first) return [];
-  const more = (first.values[0] ?? Number.NaN) - withoutLimit;
-  const aim = { most: MORE_WHEN_LIMITED, aim: `≤ ${MORE_WHEN_LIMITED}` };
-  return [first, { ...first, what: 'write units more than without', values: [more], ...aim }, ...rest];
+  const figures: Figure[] = [];
+  for (const scenario of scenarios) {
+    const free = await host.count(scenario);
+    const counted = await host.count(limited(scenario, LARGE_SLOTS.get(scenario.name) ?? SMALL_SLOTS));
+    const [units, ...rest] = counterColumn(`through an engine with so many slots, ${PER_NODE}`, counted, limits);
+    if (!units) continue;
+    const more = (counted.wire.writeUnits - free.wire.writeUnits) / scenario.executions;
+    const aim = { most: MORE_WHEN_LIMITED, aim: `≤ ${MORE_WHEN_LIMITED}` };
+    figures.push(units, { ...units, what: 'more than without a limit', values: [more], ...aim }, ...rest);
+  }
+  return figures;
 }
 
 /** `MILLRACE_WFCOMMONS` names the folder of their files. */
-async function countRecorded(host: CountingHost, say: (progress: string) => void): Promise<Figure[]> {
+async function recorded(host: CountingHost, say: (progress: string) => void): Promise<Figure[]> {
   const folder = env['MILLRACE_WFCOMMONS'];
   if (folder === undefined) {
-    say('no recorded workflows: MILLRACE_WFCOMMONS names no folder');
+    say('recorded workflows are left out: MILLRACE_WFCOMMONS names no folder');
     return [];
   }
   const figures: Figure[] = [];
   for (const scenario of await recordedScenarios(folder)) {
-    const counted = await countOne(host, scenario, say);
-    figures.push(...counterColumn(`${PER_NODE}; recorded workflows`, counted, EVERY_LIMIT));
+    figures.push(...counterColumn(`recorded workflows, ${PER_NODE}`, await host.count(scenario), EVERY_LIMIT));
   }
   return figures;
 }

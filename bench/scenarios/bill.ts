@@ -3,6 +3,7 @@ import { costOf } from '#local/aws-prices.ts';
 import type { WireCounts } from '#local/wire-log.ts';
 import { bareTransitions } from './bare-step-functions.ts';
 import type { Counted } from './counting-host.ts';
+import { NO_COUNTS } from './wire-sum.ts';
 
 /** Memory of our own functions, and with how much Lambda gives a whole core (MB). */
 const MEMORY_MB = 512;
@@ -13,14 +14,12 @@ const WHOLE_CORE_MB = 1_769;
  */
 const WAITING_MS = 40;
 /**
- * Lines that Lambda itself writes to the log of an invocation (START, END, REPORT), and what CloudWatch Logs adds to
+ * Lines that Lambda itself writes to the log of an invocation (START, END, REPORT), their bytes, and what CloudWatch Logs adds to
  * each line that it takes in. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
  */
 const PLATFORM_LINES = 3;
 const PLATFORM_BYTES = 300;
 const LINE_BYTES = 26;
-/** Bytes of one of our own lines, by which their number is told from their bytes. */
-const OWN_LINE_BYTES = 300;
 /** Dollars, of all runs of a scenario together. */
 export interface Bill {
   /** Billed time of our own functions (ms). */
@@ -43,15 +42,15 @@ export interface Bill {
 }
 
 /** Reckons a bill at list prices. Functions of users are in neither bill: they would cost the same. */
-export function billOf({ scenario, wire, cpuMs, logBytes: ownLogBytes, storedBytes }: Counted): Bill {
+export function billOf({ scenario, wire, cpuMs, logged, storedBytes }: Counted): Bill {
   const invocations = ownInvocations(wire);
   const billedMs = (cpuMs * WHOLE_CORE_MB) / MEMORY_MB + invocations * WAITING_MS;
-  const logBytes =
-    ownLogBytes * (1 + LINE_BYTES / OWN_LINE_BYTES) + invocations * (PLATFORM_BYTES + PLATFORM_LINES * LINE_BYTES);
+  const lines = logged.lines + PLATFORM_LINES * invocations;
+  const logBytes = logged.bytes + PLATFORM_BYTES * invocations + LINE_BYTES * lines;
   const counts = { ...wire, invocations, gigabyteMs: (billedMs * MEMORY_MB) / 1024 };
-  const { lines } = costOf(counts, { logBytes, storedByteMonths: storedBytes });
+  const cost = costOf(counts, { logBytes, storedByteMonths: storedBytes });
   const of = (...quantities: readonly string[]) =>
-    lines.reduce((sum, line) => (quantities.includes(line.of) ? sum + line.dollars : sum), 0);
+    cost.lines.reduce((sum, line) => (quantities.includes(line.of) ? sum + line.dollars : sum), 0);
   const parts = {
     dynamodb: of('writeUnits', 'readUnits'),
     lambda: of('invocations', 'gigabyteMs'),
@@ -66,7 +65,7 @@ export function billOf({ scenario, wire, cpuMs, logBytes: ownLogBytes, storedByt
     overStepFunctions,
     allIn: overStepFunctions + of('transitions'),
     storageMonth: of('storedByteMonths'),
-    bare: costOf({ ...NOTHING, transitions: bareTransitions(scenario) }).dollars,
+    bare: costOf({ ...NO_COUNTS, transitions: bareTransitions(scenario) }).dollars,
   };
 }
 
@@ -75,19 +74,3 @@ export function ownInvocations({ calls }: WireCounts): number {
   const all = Object.entries(calls.lambda ?? {}).filter(([name]) => name.startsWith('millrace-'));
   return all.reduce((sum, [, times]) => sum + times, 0);
 }
-
-const NOTHING: WireCounts = {
-  writeUnits: 0,
-  readUnits: 0,
-  transitions: 0,
-  events: 0,
-  queueRequests: 0,
-  messages: 0,
-  invocations: 0,
-  billedMs: 0,
-  gigabyteMs: 0,
-  httpRequests: 0,
-  objectWrites: 0,
-  objectReads: 0,
-  calls: {},
-};

@@ -19,7 +19,7 @@ export const EVERY_LIMIT: Limits = new Map([
 
 /** The counters of a node, and what a million of them cost. */
 export function counterValues(counted: Counted): readonly (readonly [what: string, value: number, decimals: number])[] {
-  const { scenario, wire, cpuMs, storedBytes } = counted;
+  const { scenario, wire, cpuMs, logged, storedBytes } = counted;
   const { calls } = wire;
   const bill = billOf(counted);
   const per = (amount: number) => amount / scenario.executions;
@@ -29,6 +29,8 @@ export function counterValues(counted: Counted): readonly (readonly [what: strin
     ['write units', per(wire.writeUnits), 2],
     ['read units', per(wire.readUnits), 2],
     ['DynamoDB requests', per(sumOf(calls.dynamodb)), 2],
+    ['commits of runs', per(logged.commits), 2],
+    ['commits lost to others', per(logged.lostCommits), 2],
     ['StartExecution', states('StartExecution'), 2],
     ['DescribeExecution', states('DescribeExecution'), 2],
     ['ListExecutions', states('ListExecutions'), 2],

@@ -1,14 +1,14 @@
 /** A development host on which scenarios are run one after the other, and counted. */
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { WireCounts } from '#local/wire-log.ts';
 import { type BenchHost, call, openBenchHost } from '../bench-host.ts';
+import { type Logged, readOwnLogs } from './own-logs.ts';
 import { type OwnThreads, watchOwnThreads } from './own-threads.ts';
 import { definitionOf, engineOf, pipelineOf, type Scenario } from './scenario.ts';
 import { chainOf } from './shapes.ts';
 import { storedIn } from './stored-bytes.ts';
+import { addCounts } from './wire-sum.ts';
 
 /** What a scenario took, of all its runs together, from before the first request until the host is at rest. */
 export interface Counted {
@@ -18,8 +18,7 @@ export interface Counted {
   readonly cpuMs: number;
   /** Most invocations of the scheduler at the same time. */
   readonly workersAtOnce: number;
-  /** What our own functions wrote to their logs. */
-  readonly logBytes: number;
+  readonly logged: Logged;
   /** What is in the table that was not in it before, indexes included. */
   readonly storedBytes: number;
   readonly seconds: number;
@@ -27,18 +26,20 @@ export interface Counted {
 
 /** The host. */
 export interface CountingHost {
-  /** @throws Error where a run does not succeed, or takes too long */
+  /**
+   * Runs a scenario, once: asked for again, it gives what was counted.
+   * @throws Error where a run does not succeed, or takes too long
+   */
   count(scenario: Scenario): Promise<Counted>;
   close(): Promise<void>;
 }
 
 const TABLE = 'millrace';
-const OWN_LOG = /^millrace-.*\.log$/;
 /** A run that takes longer than this does not end any more (ms). */
-const LONGEST_MS = 20 * 60_000;
+const LONGEST_MS = 30 * 60_000;
 /** The host is looked at so often (ms), and is at rest when it was idle at so many looks. */
 const LOOK_MS = 20;
-const LOOKS = 75;
+const LOOKS = 20;
 const WARM_UP = chainOf(10, 5);
 
 const builtIn = z.object({ stateMachineArn: z.string() });
@@ -46,12 +47,24 @@ const started = z.object({ id: z.string() });
 const run = z.object({ state: z.string(), endedAt: z.iso.datetime().optional() });
 
 /** Starts a host, and runs a little on it, so that what is loaded once is not counted. */
-export async function openCountingHost(): Promise<CountingHost> {
+export async function openCountingHost(say: (progress: string) => void): Promise<CountingHost> {
+  say('starting a host');
   const threads = watchOwnThreads();
   const host = await openBenchHost();
-  const counting = { count: (scenario: Scenario) => count(host, threads, scenario), close: () => host.close() };
-  await counting.count(WARM_UP);
-  return counting;
+  await count(host, threads, WARM_UP);
+  const known = new Map<string, Counted>();
+  return {
+    async count(scenario) {
+      const name = pipelineOf(scenario);
+      const before = known.get(name);
+      if (before) return before;
+      say(`${scenario.name}${scenario.slots === undefined ? '' : ` on ${scenario.slots} slots`}`);
+      const counted = await count(host, threads, scenario);
+      known.set(name, counted);
+      return counted;
+    },
+    close: () => host.close(),
+  };
 }
 
 async function count(host: BenchHost, threads: OwnThreads, scenario: Scenario): Promise<Counted> {
@@ -59,20 +72,20 @@ async function count(host: BenchHost, threads: OwnThreads, scenario: Scenario): 
   await untilAtRest(host);
   const before = await look(host, threads);
   threads.takeMostAtOnce();
-  const wireBefore = host.wireLog.snapshot();
   const begun = performance.now();
-  const path = `/v1/pipelines/${pipelineOf(scenario)}/runs`;
-  const answers = await Promise.all(Array.from({ length: scenario.runs }, () => call(host, 'POST', path, {})));
-  await untilAtRest(host);
-  const wire = host.wireLog.since(wireBefore);
+  const wire = await runAll(host, scenario);
   const after = await look(host, threads);
-  for (const answer of answers) await mustHaveSucceeded(host, started.parse(answer).id);
   return {
     scenario,
     wire,
     cpuMs: after.cpuMs - before.cpuMs,
     workersAtOnce: threads.takeMostAtOnce(),
-    logBytes: after.logBytes - before.logBytes,
+    logged: {
+      bytes: after.logged.bytes - before.logged.bytes,
+      lines: after.logged.lines - before.logged.lines,
+      commits: after.logged.commits - before.logged.commits,
+      lostCommits: after.logged.lostCommits - before.logged.lostCommits,
+    },
     storedBytes: after.storedBytes - before.storedBytes,
     seconds: (performance.now() - begun) / 1000,
   };
@@ -90,13 +103,29 @@ async function prepare(host: BenchHost, scenario: Scenario): Promise<void> {
 async function look(host: BenchHost, threads: OwnThreads) {
   const { bytes: storedBytes } = await storedIn(host.wireUrl, TABLE);
   const { cpuMs } = await threads.use();
-  return { storedBytes, cpuMs, logBytes: await logBytesOf(host) };
+  return { storedBytes, cpuMs, logged: await readOwnLogs(host.dataDir) };
 }
 
 /**
- * Waits, looking at the host from inside, which costs no call. A message that came back is hidden for a second or so,
- * in which the host may be idle in the middle of a run.
+ * Starts the runs and waits for their ends. A message that came back is hidden for a second or so, in which the host
+ * may be idle in the middle of a run, so the runs are looked at; what that takes is not counted.
  */
+async function runAll(host: BenchHost, scenario: Scenario): Promise<WireCounts> {
+  let before = host.wireLog.snapshot();
+  const path = `/v1/pipelines/${pipelineOf(scenario)}/runs`;
+  const answers = await Promise.all(Array.from({ length: scenario.runs }, () => call(host, 'POST', path, {})));
+  const ids = answers.map((answer) => started.parse(answer).id);
+  const parts: WireCounts[] = [];
+  for (;;) {
+    await untilAtRest(host);
+    parts.push(host.wireLog.since(before));
+    const over = await Promise.all(ids.map((id) => isOver(host, id)));
+    before = host.wireLog.snapshot();
+    if (over.every((each) => each)) return addCounts(parts);
+  }
+}
+
+/** Looks at the host from inside, which costs no call. */
 async function untilAtRest(host: BenchHost): Promise<void> {
   const begun = performance.now();
   for (let looks = 0; looks < LOOKS; await sleep(LOOK_MS)) {
@@ -105,15 +134,9 @@ async function untilAtRest(host: BenchHost): Promise<void> {
   }
 }
 
-async function mustHaveSucceeded(host: BenchHost, id: string): Promise<void> {
-  const { state } = run.parse(await call(host, 'GET', `/v1/runs/${id}`));
-  if (state !== 'SUCCEEDED') throw new Error(`run ${id} is ${state}`);
-}
-
-/** A log that is full goes on in a new file beside it, twice as large at most: these runs write less. */
-async function logBytesOf({ dataDir }: BenchHost): Promise<number> {
-  const folder = join(dataDir, 'logs');
-  const files = (await readdir(folder)).filter((file) => OWN_LOG.test(file));
-  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+/** @throws Error where the run did not succeed */
+async function isOver(host: BenchHost, id: string): Promise<boolean> {
+  const { state, endedAt } = run.parse(await call(host, 'GET', `/v1/runs/${id}`));
+  if (endedAt !== undefined && state !== 'SUCCEEDED') throw new Error(`run ${id} is ${state}`);
+  return endedAt !== undefined;
 }
