@@ -5,11 +5,7 @@ import { PRICES } from '#local/aws-prices.ts';
 export const LANE_PRICES_READ = {
   region: PRICES.region,
   readOn: PRICES.readOn,
-  sources: [
-    'https://aws.amazon.com/step-functions/pricing/',
-    'https://aws.amazon.com/lambda/pricing/',
-    'https://aws.amazon.com/cloudwatch/pricing/',
-  ],
+  sources: ['https://aws.amazon.com/step-functions/pricing/', 'https://aws.amazon.com/lambda/pricing/'],
 } as const;
 
 /** Step Functions Express: a request, and a GB-ms of 64 MB steps and 100 ms steps. */
@@ -17,6 +13,3 @@ export const EXPRESS_PRICES = { request: 1 / 1e6, gigabyteMs: 0.00001667 / 1000 
 
 /** Lambda durable functions: an operation, and a byte written (kept for its retention apart). */
 export const DURABLE_PRICES = { operation: 8 / 1e6, writtenByte: 0.25 / 1e9 } as const;
-
-/** CloudWatch Logs, standard class: a byte taken in. */
-export const LOG_PRICES = { byte: 0.5 / 1e9 } as const;
