@@ -14,7 +14,8 @@ const options = readOptions(
 );
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const begun = performance.now();
-const sayWhen = (progress: string) => say(`${((performance.now() - begun) / 1000).toFixed(1).padStart(8)} s  ${progress}`);
+const sayWhen = (progress: string) =>
+  say(`${((performance.now() - begun) / 1000).toFixed(1).padStart(8)} s  ${progress}`);
 
 say(machine());
 process.stdout.write(options.peers === undefined ? await runBenches() : await runPeers(options.peers));

@@ -1,0 +1,15 @@
+import { dbos } from './dbos/peer.ts';
+import { millrace } from './millrace/peer.ts';
+import type { Peer } from './peer.ts';
+import { prefect } from './prefect/peer.ts';
+import { restate } from './restate/peer.ts';
+
+/** All peers, in the order in which they are measured. */
+export const peers: readonly Peer[] = [
+  millrace,
+  dbos({ name: 'dbos', title: 'DBOS, PostgreSQL', synchronousCommit: true }),
+  dbos({ name: 'dbos-async', title: 'DBOS, PostgreSQL without waiting for fsync', synchronousCommit: false }),
+  restate({ name: 'restate', title: 'Restate, nodes are calls', nodes: 'calls' }),
+  restate({ name: 'restate-steps', title: 'Restate, nodes are steps', nodes: 'steps' }),
+  prefect,
+];
