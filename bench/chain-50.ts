@@ -9,7 +9,7 @@ export const chain50 = benchOf({
   runs: 1,
   aims: new Map([
     ['hop, median, ms', '< 10'],
-    ['write units per node', '≤ 2.4'],
+    ['write units per node', '≤ 2.2'],
     ['read units per node', '≤ 3'],
     ['StartExecution per node', '1'],
     ['DescribeExecution per node', '0'],

@@ -13,6 +13,8 @@ export interface Load {
   readonly title: string;
   readonly pipeline: LoadPipeline;
   readonly runs: number;
+  /** Repetitions that count. @default 5 */
+  readonly repetitions?: number;
   /** What figures should be, by the beginning of what they measure. */
   readonly aims?: ReadonlyMap<string, string>;
 }
@@ -27,7 +29,7 @@ export function benchOf(load: Load): Bench {
       const host = await openBenchHost();
       try {
         await put(host, load.pipeline);
-        const figures = await repeat(say, () => once(host, load));
+        const figures = await repeat(say, () => once(host, load), load.repetitions);
         return figures.map((figure) => {
           const aim = load.aims?.get(figure.what);
           return { ...figure, ...(aim !== undefined && { aim }) };
@@ -95,7 +97,7 @@ function durationOf({ startedAt, endedAt }: DoneNode): number {
   return endedAt - startedAt;
 }
 
-/** What crossed the wire between the request and the idle host, per node. */
+/** What of the counters shows that a repetition went as it should; the bench `counters` has them all. */
 function costsOf(counts: readonly WireCounts[], nodes: number) {
   const perNode = (what: string, amount: (counts: WireCounts) => number) => {
     const total = counts.reduce((sum, part) => sum + amount(part), 0);
@@ -104,20 +106,8 @@ function costsOf(counts: readonly WireCounts[], nodes: number) {
   return [
     perNode('write units', ({ writeUnits }) => writeUnits),
     perNode('read units', ({ readUnits }) => readUnits),
-    perNode('DynamoDB calls', ({ calls }) => sumOf(calls.dynamodb)),
     perNode('StartExecution', ({ calls }) => calls.states?.['StartExecution'] ?? 0),
     perNode('DescribeExecution', ({ calls }) => calls.states?.['DescribeExecution'] ?? 0),
-    perNode('state transitions', ({ transitions }) => transitions),
     perNode('scheduler invocations', ({ calls }) => calls.lambda?.['millrace-scheduler'] ?? 0),
-    perNode('invocations in all', ({ invocations }) => invocations),
-    perNode('billed ms', ({ billedMs }) => billedMs),
-    perNode('custom events', ({ events }) => events),
-    perNode('queue messages', ({ messages }) => messages),
-    perNode('SQS calls of functions', ({ calls }) => sumOf(calls.sqs)),
-    perNode('SQS requests billed', ({ queueRequests }) => queueRequests),
   ];
-}
-
-function sumOf(calls: Readonly<Record<string, number>> = {}): number {
-  return Object.values(calls).reduce((sum, times) => sum + times, 0);
 }
