@@ -73,7 +73,7 @@ try {
   console.log(
     `attempts begun when the worker was killed: ${begunBefore}, of which ${successesBefore.length} nodes had succeeded`,
   );
-  console.log(`executions that ran again and found their attempt claimed: ${express.notMine}`);
+  console.log(`passages through the machine that found their attempt claimed, or its result put: ${express.notMine}`);
   console.log(`run: ${run.state} after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   console.log(`nodes by attempts: ${JSON.stringify(countOf(items.map(({ attempt }) => `${attempt}`)))}`);
   console.log(

@@ -1,5 +1,5 @@
 /**
- * The lane beside today's, on the development host, counted: `node bench/spike/measure.ts`.
+ * The lane beside today's, on the development host, counted: `node bench/spike/measure.ts [repetitions [chain-50|fan-200]]`.
  * The same host, the same runs, the same wire log; only scheduler and api differ in how they start executions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { chain, fan, type LoadPipeline, toDefinition } from '../pipelines.ts';
 import { type LaneHost, openLaneHost, putDefinition } from './lane-host.ts';
 import { EXPRESS_PRICES } from './lane-prices.ts';
 
-const REPETITIONS = 5;
+const REPETITIONS = Number(process.argv[2] ?? 5);
 const QUIET_LOOKS = 25;
 const LOOK_MS = 4;
 
@@ -120,12 +120,13 @@ async function repeated<H extends BenchHost | LaneHost>(
   return counted;
 }
 
-const pipelines = [chain(50), fan(200)];
+const pipelines = [chain(50), fan(200)].filter(({ name }) => name === (process.argv[3] ?? name));
 const rows = new Map<string, number[]>();
 const note = (figures: readonly [string, number][]) => {
   for (const [what, value] of figures) rows.set(what, [...(rows.get(what) ?? []), value]);
 };
 for (const pipeline of pipelines) {
+  process.stderr.write(`${pipeline.name}\n`);
   const host = await openBenchHost();
   note(figuresOf(await repeated(host, pipeline, today), pipeline.nodes.length));
   await host.close();
