@@ -58,7 +58,8 @@ export function toNewRun(deps: PassDeps, what: NewRun, now: number): RunRecord {
     flights: [],
     decisions: [],
     announced: { rev: 0, state: 'QUEUED' },
-    dueAt: floorToTick(now, deps.options),
+    // Its first pass leaves that as it is: to move a run in the index costs as much as two commits of it.
+    dueAt: floorToTick(now + deps.options.tickMs, deps.options),
   };
 }
 

@@ -20,7 +20,8 @@ async function createScheduler() {
   const rung: string[] = [];
   const counted: string[] = [];
   const troubles: string[] = [];
-  const clock = { now: () => NOW };
+  const time = { now: NOW };
+  const clock = { now: () => time.now };
   const runs = createMemoryRunStore();
   const limits = createMemoryLimitStore();
   const pass: PassDeps = {
@@ -67,7 +68,7 @@ async function createScheduler() {
     if (started.kind !== 'started') throw new Error(started.kind);
     return started.run;
   };
-  return { pass, rung, counted, troubles, handle, batch, start };
+  return { pass, rung, counted, troubles, handle, batch, start, time };
 }
 
 describe('the scheduler function', () => {
@@ -138,11 +139,13 @@ describe('the scheduler function', () => {
   });
 
   it('rings what is due at a tick', async () => {
-    const { pass, rung, handle, start } = await createScheduler();
+    const { pass, rung, handle, start, time } = await createScheduler();
     const run = await start();
-    await pass.limits.commitLimit({ name: 'engine/spark', rev: 1, holders: [], dueAt: NOW }, 0);
-    await pass.limits.commitLimit({ name: 'engine/later', rev: 1, holders: [], dueAt: NOW + 1 }, 0);
+    const tickAt = NOW + DEFAULT_STEP_OPTIONS.tickMs;
+    await pass.limits.commitLimit({ name: 'engine/spark', rev: 1, holders: [], dueAt: tickAt }, 0);
+    await pass.limits.commitLimit({ name: 'engine/later', rev: 1, holders: [], dueAt: tickAt + 1 }, 0);
     rung.length = 0;
+    time.now = tickAt;
     await handle({ kind: 'tick' });
     expect(rung.toSorted()).toEqual(['limit engine/spark', `run ${run.id}`]);
   });

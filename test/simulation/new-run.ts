@@ -25,6 +25,6 @@ export function newRun(pipeline: CompiledPipeline, now: number): RunRecord {
     flights: [],
     decisions: [],
     announced: { rev: 0, state: 'QUEUED' },
-    dueAt: Math.floor(now / TICK_MS) * TICK_MS,
+    dueAt: (Math.floor(now / TICK_MS) + 1) * TICK_MS,
   };
 }
