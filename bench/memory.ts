@@ -1,43 +1,75 @@
+import { readFile } from 'node:fs/promises';
 import type { Bench, Figure } from './bench.ts';
-import { openBenchHost, put, start, untilOver } from './bench-host.ts';
+import { openDevProcess } from './dev-process.ts';
 import { fan } from './pipelines.ts';
 import { childrenBytes } from './processes.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const WIDTH = 200;
-/** Runs, and after how many of them it is looked. */
-const RUNS = 50;
-const RUNS_A_LOOK = 10;
+/** Runs until the aim is looked at, and the rounds after it, in which nothing may be added any more. */
+const FIRST_RUNS = 50;
+const ROUNDS = 10;
+const RUNS_A_ROUND = 5;
 
-/** Whether memory grows with what was run. */
+/** Whether memory grows with what was run: of `millrace dev`, alone in its process. */
 export const memory: Bench = {
   name: 'memory',
-  title: `${RUNS} runs of 1 → ${WIDTH} → 1, one after the other`,
+  title: `${FIRST_RUNS} runs of 1 → ${WIDTH} → 1, one after the other, then ${ROUNDS} rounds of ${RUNS_A_ROUND}; of \`millrace dev\` alone`,
   async run(say) {
-    const host = await openBenchHost();
+    const host = await openDevProcess();
     try {
       const pipeline = fan(WIDTH);
-      await put(host, pipeline);
-      const figures: Figure[] = [];
+      const nodes = pipeline.nodes.length;
+      await host.put(pipeline);
       const begun = performance.now();
-      for (let runs = 1; runs <= RUNS; runs++) {
-        await untilOver(host, await start(host, pipeline));
-        if (runs % RUNS_A_LOOK > 0) continue;
-        const nodes = runs * pipeline.nodes.length;
-        say(`${nodes} nodes`);
-        const [host_, children] = [process.memoryUsage.rss(), await childrenBytes(process.pid)];
-        figures.push(
-          { what: `host after ${nodes} nodes, MiB`, values: [host_ / MEBIBYTE], decimals: 0, aim: '< 400' },
-          { what: `functions’ processes after ${nodes} nodes, MiB`, values: [children / MEBIBYTE], decimals: 0 },
-        );
+      const atStart = await residentMebibytes(host.pid);
+      const after = async (runs: number) => {
+        for (let run = 0; run < runs; run++) await host.run(pipeline);
+        return residentMebibytes(host.pid);
+      };
+      say('the first nodes');
+      const early = await after(RUNS_A_ROUND);
+      const first = await after(FIRST_RUNS - RUNS_A_ROUND);
+      const rounds: number[] = [];
+      for (let round = 1; round <= ROUNDS; round++) {
+        say(`round ${round} of ${ROUNDS}`);
+        rounds.push(await after(RUNS_A_ROUND));
       }
       const seconds = (performance.now() - begun) / 1000;
+      const all = FIRST_RUNS + ROUNDS * RUNS_A_ROUND;
       return [
-        ...figures,
-        { what: 'nodes per second', values: [(RUNS * pipeline.nodes.length) / seconds], decimals: 0 },
+        figure('host when it is ready, MiB', [atStart]),
+        figure(`host after ${RUNS_A_ROUND * nodes} nodes, MiB`, [early]),
+        { ...figure(`host after ${FIRST_RUNS * nodes} nodes, MiB`, [first]), aim: '< 400' },
+        figure(`host after each of ${ROUNDS} more rounds of ${RUNS_A_ROUND * nodes} nodes, MiB`, rounds),
+        {
+          ...figure('what a round adds, MiB (slope of the line through them)', [slope(rounds)]),
+          decimals: 2,
+          aim: '0',
+        },
+        figure('functions’ processes, MiB', [(await childrenBytes(host.pid)) / MEBIBYTE]),
+        figure('nodes per second', [(all * nodes) / seconds]),
       ];
     } finally {
       await host.close();
     }
   },
 };
+
+function figure(what: string, values: readonly number[]): Figure {
+  return { what, values, decimals: 0 };
+}
+
+/** Resident memory of a process; NaN where there is no /proc. */
+export async function residentMebibytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+}
+
+/** By least squares, the values one apart. */
+function slope(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const up = values.reduce((sum, value, at) => sum + (at - middle) * (value - mean), 0);
+  return up / values.reduce((sum, _, at) => sum + (at - middle) ** 2, 0);
+}

@@ -2,7 +2,7 @@
 // Plain JavaScript that any Node can read: it only finds a Node that runs the TypeScript sources as they are.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import nodeModule, { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url';
 const script = fileURLToPath(import.meta.url);
 
 if (process.features.typescript) {
+  nodeModule.enableCompileCache?.();
+  const { restartAsHost } = await import('../src/cli/host-process.ts');
+  restartAsHost(process);
   await import('../src/cli/main.ts');
 } else {
   const node = ownNode();

@@ -10,5 +10,7 @@ if (Number(process.versions.node.split('.')[0]) < LEAST_MAJOR) {
   process.exitCode = 2;
 } else {
   enableCompileCache();
+  const { restartAsHost } = await import('../src/cli/host-process.js');
+  restartAsHost(process);
   await import('../src/cli/main.js');
 }

@@ -8,5 +8,7 @@ const growingPercent = 30;
 
 /** Keeps the heaps of this process close to what is in use in them, for those that are there and those that come. */
 export function keepHeapsSmall(): void {
+  // What the command line says of the main thread's young generation would go before the limits that each thread is given.
+  setFlagsFromString('--max-semi-space-size=0');
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
 }
