@@ -52,7 +52,8 @@ function figuresOf(part: string, { size, timed, measured }: PlayedSize): Figure[
     figure('commits', callsOf(timed, 'runs.commitRun'), 0),
     figure(`port calls per ${part}`, allCalls(timed) / size),
     figure(`bytes written per ${part}`, allWritten(measured).bytes / size, 0),
-    figure(`write units per ${part}, without indexes`, allWritten(measured).units / size),
+    figure(`write units per ${part}`, allWritten(measured).units / size),
+    figure(`of these for indexes per ${part}`, allWritten(measured).indexUnits / size),
     figure('mean aggregate, bytes', (aggregate?.bytes ?? 0) / (aggregate?.items ?? 1), 0),
     figure('largest aggregate, bytes', aggregate?.largest ?? 0, 0),
   ];
@@ -65,9 +66,8 @@ function callsAndItems(part: string, { size, timed, measured }: PlayedSize): Fig
   const much = [...measured.written].filter(([, { bytes }]) => bytes / size >= 1);
   return [
     ...often.map(([name, { calls }]) => figure(`${name} per ${part}`, calls / size)),
-    ...much.map(([name, { bytes, units }]) =>
-      figure(`bytes by ${name} per ${part} (${(units / size).toFixed(2)} units)`, bytes / size, 0),
-    ),
+    ...much.map(([name, { bytes }]) => figure(`bytes by ${name} per ${part}`, bytes / size, 0)),
+    ...much.map(([name, { units }]) => figure(`write units by ${name} per ${part}`, units / size)),
   ];
 }
 
@@ -87,10 +87,11 @@ function allCalls({ counts }: Played): number {
   return [...counts.values()].reduce((sum, { calls }) => sum + calls, 0);
 }
 
-function allWritten({ written }: Played): Pick<Written, 'bytes' | 'units'> {
+function allWritten({ written }: Played): Pick<Written, 'bytes' | 'units' | 'indexUnits'> {
   const all = [...written.values()];
   return {
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     units: all.reduce((sum, { units }) => sum + units, 0),
+    indexUnits: all.reduce((sum, { indexUnits }) => sum + indexUnits, 0),
   };
 }

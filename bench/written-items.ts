@@ -4,14 +4,19 @@ import { createDynamoRunStore } from '#adapters/aws/dynamo-run-store.ts';
 import type { Item, Table } from '#adapters/aws/table.ts';
 import { itemBytes, type WireItem } from '#local/item-size.ts';
 import { writeUnits } from '#local/table-capacity.ts';
+import { tableOf } from '#local/table-definition.ts';
+import { indexChanges } from '#local/table-indexes.ts';
 import type { Clock, RunStore } from '#ports/index.ts';
+import { TABLE } from '../test/contract/tables.ts';
 
 /** What was written, of one kind of items or of all. */
 export interface Written {
   items: number;
   bytes: number;
-  /** Those of indexes not included. */
+  /** Those of indexes included. */
   units: number;
+  /** Those of indexes alone. */
+  indexUnits: number;
   largest: number;
 }
 
@@ -24,13 +29,16 @@ const WRITES: readonly string[] = [
   'putHeader',
 ] satisfies (keyof RunStore)[];
 
+const MEASURED = tableOf('measured', TABLE);
+
 /** Measures the writes of a store, by the name of the call, and passes them on. */
 export function measureWrites(runs: RunStore, clock: Clock, written: Map<string, Written>): RunStore {
+  const items = new Map<string, WireItem>();
   return new Proxy(runs, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== 'function' || !WRITES.includes(String(property))) return value;
-      const measuring = createDynamoRunStore(measuringTable(String(property), written), clock);
+      const measuring = createDynamoRunStore(measuringTable(String(property), written, items), clock);
       const measure: unknown = Reflect.get(measuring, property);
       return async (...args: readonly unknown[]) => {
         await Reflect.apply(measure as () => Promise<unknown>, measuring, args);
@@ -40,16 +48,22 @@ export function measureWrites(runs: RunStore, clock: Clock, written: Map<string,
   });
 }
 
-/** A table in which every condition holds and nothing is ever found. */
-function measuringTable(kind: string, written: Map<string, Written>): Table {
+/** A table in which every condition holds and nothing is ever found; what an item replaces counts all the same. */
+function measuringTable(kind: string, written: Map<string, Written>, items: Map<string, WireItem>): Table {
   const note = (item: Item) => {
     const wire = toWire(item);
+    const key = `${item.pk} ${item.sk}`;
+    const before = items.get(key);
+    items.set(key, wire);
     const bytes = itemBytes(wire);
-    const known = written.get(kind) ?? { items: 0, bytes: 0, units: 0, largest: 0 };
+    const known = written.get(kind) ?? { items: 0, bytes: 0, units: 0, indexUnits: 0, largest: 0 };
     written.set(kind, known);
+    const changes = indexChanges(MEASURED, before, wire);
+    const indexUnits = changes.reduce((sum, change) => sum + change.writeUnits, 0);
     known.items += 1;
     known.bytes += bytes;
-    known.units += writeUnits(undefined, wire);
+    known.units += writeUnits(before, wire) + indexUnits;
+    known.indexUnits += indexUnits;
     known.largest = Math.max(known.largest, bytes);
   };
   return {

@@ -7,7 +7,7 @@ export interface ScenarioNode {
   readonly dependsOn?: readonly string[];
   /** Items that it runs for, all at once. @default it is no map */
   readonly items?: number;
-  /** What the function is given. @default nothing */
+  /** What the function is given. @default the outputs of its upstreams; nothing where the engine is a limited one */
   readonly payload?: Json;
 }
 
@@ -29,11 +29,11 @@ export function definitionOf(scenario: Scenario): object {
   const engine = slots === undefined ? {} : { engine: engineOf(slots) };
   return {
     name: pipelineOf(scenario),
-    nodes: nodes.map(({ payload = {}, items, ...node }) => ({
+    nodes: nodes.map(({ payload = slots === undefined ? undefined : {}, items, ...node }) => ({
       ...node,
       ...engine,
       ...(items !== undefined && { map: { items: `{% [1..${items}] %}`, maxConcurrency: items } }),
-      params: { function: 'noop', payload },
+      params: { function: 'noop', ...(payload !== undefined && { payload }) },
     })),
   };
 }
