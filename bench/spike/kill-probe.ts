@@ -13,7 +13,7 @@ import { openLaneHost, putDefinition } from './lane-host.ts';
 
 const WIDTH = 40;
 const NODE_MS = 500;
-const NODE_TIMEOUT_SECONDS = 8;
+const NODE_TIMEOUT_SECONDS = 15;
 const TICK_SECONDS = 2;
 /** The worker is killed once so many attempts have begun. */
 const KILL_AT = 20;
