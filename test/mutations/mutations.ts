@@ -436,7 +436,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a run is made without a due time',
     file: 'src/scheduler/new-run.ts',
-    from: '    dueAt: floorToTick(now, deps.options),\n',
+    from: '    dueAt: floorToTick(now + deps.options.tickMs, deps.options),\n',
     to: '',
   },
   {
