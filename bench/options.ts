@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 export interface BenchOptions {
   /** Names of benches. @default all but the long ones */
   readonly only?: readonly string[];
-  /** Compares Millrace with its peers instead; all of them, or those named. */
+  /** Compares Millrace with its peers instead; all of them but the long ones, or those named. */
   readonly peers?: true | readonly string[];
   /** Keeps what the comparison gave, and draws it. */
   readonly save: boolean;

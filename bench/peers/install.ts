@@ -59,7 +59,7 @@ async function install(name: string, manifest: string, fetchPackages: (folder: s
   );
   const had = await readFile(join(folder, STAMP), 'utf8').catch(() => '');
   if (had !== stamp) await rm(folder, { recursive: true, force: true });
-  for (const file of files) await cp(join(source, file), join(folder, file));
+  for (const file of files) await cp(join(source, file), join(folder, file), { recursive: true });
   if (had === stamp) return folder;
   try {
     await fetchPackages(folder);

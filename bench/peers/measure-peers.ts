@@ -5,6 +5,7 @@ import { machine } from '../report.ts';
 import { watchIdle } from './idle.ts';
 import { probe } from './kill-probe.ts';
 import { type OpenPeer, type Peer, type Say, Unavailable } from './peer.ts';
+import { killLeft } from './process.ts';
 import type { KillResult, MeasuredPeer, PeersRecord, SkippedPeer } from './record.ts';
 import { nodesIn, shapes } from './shapes.ts';
 
@@ -51,6 +52,7 @@ async function measurePeer(peer: Peer, say: Say): Promise<MeasuredPeer | Skipped
   } catch (error) {
     return { name, title, skipped: wordOf(error) };
   } finally {
+    killLeft();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

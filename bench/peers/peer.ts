@@ -12,6 +12,8 @@ export interface Peer {
   readonly title: string;
   /** What a node is there, and what is written for one. */
   readonly nodeIs: string;
+  /** It runs only where `--peers` names it, since it takes many minutes. @default false */
+  readonly isLong?: true;
   /**
    * Installs what the peer needs.
    * @throws Unavailable where it cannot be had here
@@ -68,10 +70,18 @@ export class Unavailable extends Error {
 /** Repetitions that count, after one that does not. */
 const REPETITIONS = 5;
 
-/** Measures a shape once without and then several times with effect. */
-export async function repeated(say: Say, once: () => Promise<number>, repetitions = REPETITIONS): Promise<number[]> {
+/**
+ * Measures a shape several times, after something without effect.
+ * @param warmUp what goes before @default the same once
+ */
+export async function repeated(
+  say: Say,
+  once: () => Promise<number>,
+  repetitions = REPETITIONS,
+  warmUp = once,
+): Promise<number[]> {
   say('warming up');
-  await once();
+  await warmUp();
   const values: number[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition++) {
     const ms = await once();

@@ -1,3 +1,4 @@
+import { airflow } from './airflow/peer.ts';
 import { dbos } from './dbos/peer.ts';
 import { millrace } from './millrace/peer.ts';
 import type { Peer } from './peer.ts';
@@ -8,8 +9,9 @@ import { restate } from './restate/peer.ts';
 export const peers: readonly Peer[] = [
   millrace,
   dbos({ name: 'dbos', title: 'DBOS, PostgreSQL', synchronousCommit: true }),
-  dbos({ name: 'dbos-async', title: 'DBOS, PostgreSQL without waiting for fsync', synchronousCommit: false }),
-  restate({ name: 'restate', title: 'Restate, nodes are calls', nodes: 'calls' }),
-  restate({ name: 'restate-steps', title: 'Restate, nodes are steps', nodes: 'steps' }),
+  dbos({ name: 'dbos-async', title: 'DBOS, without fsync', synchronousCommit: false }),
+  restate({ name: 'restate', title: 'Restate, nodes as calls', nodes: 'calls' }),
+  restate({ name: 'restate-steps', title: 'Restate, nodes as steps', nodes: 'steps' }),
   prefect,
+  airflow,
 ];

@@ -25,7 +25,7 @@ const light = (name: Colour) => colours[name][0];
 
 const OURS = 'millrace';
 const FONT = 'system-ui, sans-serif';
-const COLUMN_PX = 158;
+const COLUMN_PX = 148;
 const ROW_PX = 30;
 /** The ends of the axis (ms per node); values have room for their figures to the right of their points. */
 const AXIS_FROM_MS = 0.3;
@@ -56,9 +56,9 @@ function specOf(record: PeersRecord): TopLevelSpec {
   const measured = record.peers.filter((peer) => 'shapes' in peer);
   const fastestFirst = measured.toSorted((one, other) => perNodeMs(one, 'chain-50') - perNodeMs(other, 'chain-50'));
   const values = measured.flatMap((peer) =>
-    shapes.map(({ name, title }) => {
+    shapes.map(({ name }) => {
       const ms = perNodeMs(peer, name);
-      return { peer: peer.title, isOurs: peer.name === OURS, shape: title, ms, shown: shownMs(ms) };
+      return { peer: peer.title, isOurs: peer.name === OURS, shape: name, ms, shown: shownMs(ms) };
     }),
   );
   const colour = { condition: { test: 'datum.isOurs', value: light('ours') }, value: light('others') };
@@ -68,10 +68,10 @@ function specOf(record: PeersRecord): TopLevelSpec {
     padding: 14,
     title: {
       text: 'Milliseconds per node that does nothing (logarithmic; less is better)',
-      subtitle: `${record.machine.replace(/, \w+ \w+, Node.*$/, '')}; ${record.date.slice(0, 10)}; medians, one run over all, durable back ends`,
+      subtitle: `${record.machine.replace(/, \w+ \w+, Node.*$/, '')}; ${record.date.slice(0, 10)}; medians. chain-50: 50 in a line · fan-200: 1 → 200 → 1 · burst: 20 × 10 in a line at once`,
     },
     data: { values },
-    facet: { column: { field: 'shape', sort: shapes.map(({ title }) => title), title: null } },
+    facet: { column: { field: 'shape', sort: shapes.map(({ name }) => name), title: null } },
     spec: {
       width: COLUMN_PX,
       height: { step: ROW_PX },
@@ -112,7 +112,7 @@ function configOf(): NonNullable<TopLevelSpec['config']> {
       ticks: false,
       labelPadding: 8,
     },
-    axisX: { labelColor: light('muted'), format: ',' },
+    axisX: { labelColor: light('muted'), format: '~s', labelOverlap: false },
     axisY: { grid: false },
     header: { labelColor: light('ink'), labelFontSize: 12, labelFontWeight: 'bold' },
     title: {

@@ -18,8 +18,22 @@ export interface PeerProcess {
   onLine(listener: (line: string) => void): void;
   /** Waits for a line, of either stream, that matches. @throws Error where the process ends without one */
   sees(pattern: RegExp): Promise<void>;
-  /** Sends a signal, to the whole group of a `detached` process, and waits for the end; after 15 s it kills. */
+  /** Sends a signal, to the whole group of a `detached` process. */
+  send(signal: NodeJS.Signals): void;
+  /** Sends a signal and waits for the end; after 15 s it kills. */
   end(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** What was started and has not ended. */
+const alive = new Set<PeerProcess>();
+// However this process ends, short of a kill, nothing that it started stays behind.
+process.once('exit', killLeft);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+/** Kills what is left of a peer, such as of one that could not be opened. */
+export function killLeft(): void {
+  for (const each of alive) each.send('SIGKILL');
+  alive.clear();
 }
 
 /** Starts a process whose output is read. It gets no variable of Millrace, and none reports home. */
@@ -42,12 +56,7 @@ export function startProcess(command: string, args: readonly string[], options: 
       if (stream === child.stdout) for (const listen of listeners) listen(line);
     });
   }
-  // What leads a group of its own takes the group with it.
-  const send = (signal: NodeJS.Signals) => {
-    if (options.detached && child.pid !== undefined) process.kill(-child.pid, signal);
-    else child.kill(signal);
-  };
-  return {
+  const started: PeerProcess = {
     child,
     get pid() {
       return child.pid ?? Number.NaN;
@@ -60,14 +69,29 @@ export function startProcess(command: string, args: readonly string[], options: 
       const ended = exit.then(() => Promise.reject(new Error(`${command} ended:\n${said}`)));
       await Promise.race([seen.promise, ended]).finally(() => watchers.delete(watch));
     },
+    send(signal) {
+      if (options.detached && child.pid !== undefined) signalGroup(child.pid, signal);
+      else child.kill(signal);
+    },
     async end(signal) {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      send(signal);
-      const late = setTimeout(() => send('SIGKILL'), PATIENCE_MS);
+      started.send(signal);
+      const late = setTimeout(() => started.send('SIGKILL'), PATIENCE_MS);
       await exit;
       clearTimeout(late);
     },
   };
+  alive.add(started);
+  child.once('exit', () => alive.delete(started));
+  return started;
+}
+
+function signalGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // The group has ended in the meantime.
+  }
 }
 
 /**

@@ -8,7 +8,10 @@ import { type Kill, type OpenPeer, type Peer, type Probe, repeated } from '../pe
 import { openPostgres, preparePostgres } from '../postgres.ts';
 import { freePort, run, startProcess, untilAnswers } from '../process.ts';
 
+const VERSION = 'from importlib.metadata import version; print(version("prefect"))';
 const deployment = z.object({ id: z.string() });
+/** Loading it takes long on a machine that is busy (ms). */
+const START_MS = 300_000;
 let programs = '';
 
 /** Prefect: flows run in a process that is up, and its server keeps their states in PostgreSQL. */
@@ -41,11 +44,11 @@ async function open(state: string): Promise<OpenPeer> {
   const options = { cwd: folder, env };
   const serve = ['-m', 'prefect', 'server', 'start', '--host', '127.0.0.1', '--port', String(port), '--no-ui'];
   const server = startProcess(python, serve, options);
-  await Promise.race([untilAnswers(`${api}/health`, 120_000), server.sees(/(?!)/)]);
+  await Promise.race([untilAnswers(`${api}/health`, START_MS), server.sees(/(?!)/)]);
   const app = await startApp(python, ['app.py'], options);
   const kill = serving(api, () => startProcess(python, ['serve.py'], { ...options, detached: true }));
   return {
-    versions: `Prefect ${await run(python, ['-c', 'import prefect; print(prefect.__version__)'], options)}, ${postgres.version}`,
+    versions: `Prefect ${await run(python, ['-c', VERSION], options)}, ${postgres.version}`,
     settings: 'all defaults: states of tasks are sent to the server but not awaited, results are not kept',
     pids: [server.pid, app.process.pid, postgres.pid],
     measure: ({ dag, runs }, say) => repeated(say, () => app.ask({ dag, runs })),
@@ -67,7 +70,7 @@ function serving(api: string, start: () => ReturnType<typeof startProcess>): Kil
     what: 'the serving process and that of the flow',
     async begin(probe) {
       runner = start();
-      await untilAnswers(`${api}/deployments/name/killed/peer`);
+      await untilAnswers(`${api}/deployments/name/killed/peer`, START_MS);
       const { id } = deployment.parse(await (await found()).json());
       await postJson(`${api}/deployments/${id}/create_flow_run`, {
         parameters: parametersOf(probe),
