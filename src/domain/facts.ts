@@ -132,6 +132,8 @@ export interface LimitFact {
   readonly isUnlimited: boolean;
   /** Slots that could be granted now. */
   readonly free: number;
+  /** Runs that hold slots, or were granted some. @default 0 */
+  readonly holders?: number;
   /**
    * A slot that comes free in the run may be used by it again: no other run waits for one, and no more are out than there
    * may be.
@@ -168,6 +170,8 @@ export interface Facts {
   readonly engines: ReadonlyMap<string, EngineFact>;
   /** Limits that were read, by name. */
   readonly limits?: ReadonlyMap<string, LimitFact>;
+  /** Limits beside which a row of the run stood that asked for nothing any more, and was taken away in this pass. */
+  readonly rowsGone?: ReadonlySet<string>;
   /** Limits whose rows were brought up to date since the last commit, by name. */
   readonly told?: ReadonlyMap<string, LimitTold>;
   /** The run waits for its turn behind runs above it, which cannot end before it has. */

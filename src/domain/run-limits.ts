@@ -117,13 +117,12 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
   const told = draft.facts.told?.get(limit);
   const fact = draft.facts.limits?.get(limit);
   const waits = slots.need > 0 && !isRunOver(draft.state) && draft.state !== 'PAUSED';
-  const row = told ? told.row : rowToMind(before, waits);
+  const row = told ? told.row : rowToMind(before, waits, draft.facts.rowsGone?.has(limit) === true);
   return {
     limit,
     taken,
     returned: Math.max(slots.returned, taken - inUse - slots.held),
-    // Only a limit that was told has looked for whoever waits since: that it knows the number is not enough.
-    released: Math.max(before?.released ?? 0, told ? Math.min(taken, fact?.returned ?? 0) : 0),
+    released: Math.max(before?.released ?? 0, told || isUsedUp(fact) ? Math.min(taken, fact?.returned ?? 0) : 0),
     held: slots.held,
     ...(waits && {
       waiting: {
@@ -136,6 +135,14 @@ function settleLimit(draft: Draft, slots: Slots, before: RunLimit | undefined): 
   };
 }
 
+/**
+ * Whether the limit has nothing to give to anybody. That it knows what the run gave back is else not enough: only one that was
+ * told, or had no slot left since, has looked for whoever waits.
+ */
+function isUsedUp(fact: LimitFact | undefined): boolean {
+  return fact?.granted !== undefined && fact.status === 'open' && fact.free === 0;
+}
+
 /** For its turn among the runs of its pipeline a run waits from its creation on, whichever pass comes to it first. */
 function waitsSince(draft: Draft, limit: string): number {
   return limit === limitOfRun(draft.pipeline) ? draft.before.createdAt : draft.now;
@@ -145,7 +152,8 @@ function waitsSince(draft: Draft, limit: string): number {
  * The row that may stand beside the limit. One that a pass was to move or to take away may be gone any moment, so a run
  * that waits after all does not rely on it: it puts its row again, by a later revision than that pass goes by.
  */
-function rowToMind(before: RunLimit | undefined, waits: boolean): RunLimit['row'] {
+function rowToMind(before: RunLimit | undefined, waits: boolean, isGone: boolean): RunLimit['row'] {
+  if (isGone) return undefined;
   const row = before?.row ?? possibleRow(before);
   return row && waits && before && owesRow(before) ? { ...row, wants: 0 } : row;
 }
@@ -180,6 +188,15 @@ export function owesRow({ taken, waiting, row }: RunLimit): boolean {
 /** Whether anything of a run's limits is left to do. */
 export function owesLimits(limits: readonly RunLimit[] | undefined): boolean {
   return limits?.some(owesLimit) ?? false;
+}
+
+/** Limits beside which rows stand that ask for nothing any more, where there is something to commit. */
+export function leftRows({ before, facts, changed }: Draft): string[] {
+  if (!changed) return [];
+  const left = (before.limits ?? []).filter(
+    ({ row, waiting, limit }) => row && !waiting && !facts.rowsGone?.has(limit),
+  );
+  return left.map(({ limit }) => limit);
 }
 
 /** The row of a run that waits. */

@@ -24,7 +24,7 @@ import {
   type RunLimit,
   type RunRecord,
 } from './run.ts';
-import { owesLimits, settleLimits } from './run-limits.ts';
+import { leftRows, owesLimits, settleLimits } from './run-limits.ts';
 import { lacksItsOutput } from './run-output.ts';
 import { sweep } from './starts.ts';
 import { carryOutStop, orderFailFast, orderStop } from './stop-orders.ts';
@@ -41,6 +41,11 @@ export interface StepResult {
   readonly wanted: readonly Wanted[];
   /** Limits that have to be read before the step can decide: read them, and step again from the same record. */
   readonly unread: readonly string[];
+  /**
+   * Limits beside which rows of the run stand that ask for nothing any more: they have to go before the commit. A run knows of
+   * one row at a limit, and may be about to wait again.
+   */
+  readonly leftRows: readonly string[];
   /** More could be decided at once, in another commit. */
   readonly again: boolean;
   /** Results whose attempts are still in flight, as an evaluation that they need could not be had now. */
@@ -156,7 +161,7 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const { commands, wanted, again, unfolded, values, taken } = draft;
   const unread = [...draft.unread];
   const lists = new Map([...draft.lists].map(([node, list]) => [(draft.maps.get(node) as MapState).list, list]));
-  const result = { commands, wanted, unread, again, unfolded, lists, values, taken };
+  const result = { commands, wanted, unread, leftRows: leftRows(draft), again, unfolded, lists, values, taken };
   if (!draft.changed && !acknowledged && dueAt === draft.before.dueAt) return { ...result, run: draft.before };
   const run = toRecord(draft, announced, dueAt, limits);
   return { ...result, run, again: again || isLeaving, ...(output !== undefined && { output }) };

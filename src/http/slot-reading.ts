@@ -2,7 +2,7 @@
 import pMap from 'p-map';
 import type { CompiledNode } from '#domain/graph.ts';
 import { toIsoTime } from '#domain/iso-time.ts';
-import type { LimitHolder, LimitRecord } from '#domain/limit.ts';
+import { type LimitHolder, type LimitRecord, wantedSlots } from '#domain/limit.ts';
 import { isUnderWay } from '#domain/run.ts';
 import { limitsOfNode } from '#domain/run-limits.ts';
 import { loadPipeline } from '#scheduler/pipelines.ts';
@@ -18,14 +18,16 @@ const SHOWN_WAITING = 20;
 /** Who holds slots of a limit, and who waits for one. */
 export async function readSlots(deps: ApiDeps, limit: LimitRecord) {
   const holding = limit.holders.filter(({ granted, returned }) => granted > returned);
-  const rows = await deps.limits.listWaiting(limit.name, COUNTED_WAITING + 1);
+  const all = await deps.limits.listWaiting(limit.name, COUNTED_WAITING + 1);
+  // The row of a run that has what it wanted may stand for a while.
+  const rows = all.filter((row) => wantedSlots(limit, row) > 0);
   return {
     holders: await pMap(holding, (holder, at) => viewHolder(deps, limit.name, holder, at < NAMED_HOLDERS), {
       concurrency: PARALLEL_READS,
     }),
     waiting: {
       count: Math.min(rows.length, COUNTED_WAITING),
-      ...(rows.length > COUNTED_WAITING && { hasMore: true as const }),
+      ...(all.length > COUNTED_WAITING && { hasMore: true as const }),
       first: rows
         .slice(0, SHOWN_WAITING)
         .map(({ run, pipeline, priority, since }) => ({ run, pipeline, priority, since: toIsoTime(since) })),

@@ -1,7 +1,7 @@
 /** Reads the limits that a run waits for, so that its views can say how they stand. */
 import pMap from 'p-map';
 import { DEFINITION_LIMITS } from '#domain/definition.ts';
-import { isOpen, type LimitRecord } from '#domain/limit.ts';
+import { isOpen, type LimitRecord, wantedSlots } from '#domain/limit.ts';
 import { DamagedLimitError, NewerLimitError } from '#domain/limit-codec.ts';
 import type { LimitSeen, RunScope } from '#domain/run-scope.ts';
 import type { ApiDeps } from './route.ts';
@@ -38,11 +38,13 @@ async function readSeen(deps: LimitDeps, scope: RunScope, name: string): Promise
 
 /** Counts the runs of the same pipeline that are served before this one; nothing where it has no row there. */
 async function countAhead(deps: LimitDeps, { run, now }: RunScope, limit: LimitRecord): Promise<LimitSeen['ahead']> {
-  const isInLine = run.limits?.some((entry) => entry.limit === limit.name && entry.row);
+  const isInLine = run.limits?.some((entry) => entry.limit === limit.name && entry.waiting);
   if (!isInLine || limit.slots === undefined || !isOpen(limit, now)) return undefined;
   const first = { pipeline: run.pipeline, priority: DEFINITION_LIMITS.priority.max, since: 0, run: '' };
   const rows = await deps.limits.listWaiting(limit.name, COUNTED_AHEAD + 1, first);
   const place = rows.findIndex((row) => row.run === run.id || row.pipeline !== run.pipeline);
   if (place < 0) return rows.length > COUNTED_AHEAD ? { count: COUNTED_AHEAD, hasMore: true } : undefined;
-  return rows[place]?.run === run.id ? { count: place, hasMore: false } : undefined;
+  if (rows[place]?.run !== run.id) return undefined;
+  // The row of a run that has what it wanted may stand for a while.
+  return { count: rows.slice(0, place).filter((row) => wantedSlots(limit, row) > 0).length, hasMore: false };
 }

@@ -16,6 +16,8 @@ import type {
   RunStore,
 } from '#ports/index.ts';
 
+import type { LimitTellings } from './limit-tellings.ts';
+
 /** What one pass did, for the log: one line a pass. */
 export interface PassLine {
   readonly run: string;
@@ -50,4 +52,6 @@ export interface PassDeps {
   readonly installation: string;
   readonly options: StepOptions;
   readonly log?: (line: PassLine) => void;
+  /** Given by an invocation to its passes, so that they tell limits together. @default each tells by itself */
+  readonly limitTellings?: LimitTellings;
 }

@@ -7,6 +7,7 @@ import type { Completion } from './completion.ts';
 import type { PassDeps } from './deps.ts';
 import { isGivenUp } from './given-up.ts';
 import { type InboxMessage, parseInboxMessage } from './inbox-message.ts';
+import { createLimitTellings } from './limit-tellings.ts';
 import { lookAtRun } from './look-at-run.ts';
 import { runPass } from './pass.ts';
 import { workThing } from './work-thing.ts';
@@ -59,10 +60,11 @@ interface SortedBatch {
 
 /** Handles a batch. One bad message or run never fails the others. */
 export async function workBatch(
-  deps: PassDeps,
+  outside: PassDeps,
   messages: readonly QueuedMessage[],
   trouble: BatchTrouble,
 ): Promise<BatchOutcome> {
+  const deps = { ...outside, limitTellings: createLimitTellings() };
   const { byRun, byThing, unreadable, echoes } = sortBatch(deps, messages, trouble);
   const works = [
     ...[...byRun].map(

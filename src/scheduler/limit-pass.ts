@@ -23,8 +23,8 @@ const MAX_READINGS = 8;
 export interface LimitInput {
   /** What runs tell. */
   readonly reports?: readonly LimitReport[];
-  /** Run that asks: it sees by itself what it is granted, and need not be rung. */
-  readonly self?: string;
+  /** Runs that ask: they see by themselves what they are granted, and need not be rung. */
+  readonly selves?: readonly string[];
   /** Slots of a limit that nobody has made yet. */
   readonly slots?: number | undefined;
 }
@@ -74,7 +74,7 @@ export async function runLimitPass(
       await announceEngine(deps, committed);
       hasAnnounced = true;
     }
-    const rung = [...runs].filter((run) => run !== input.self);
+    const rung = [...runs].filter((run) => !input.selves?.includes(run));
     if (rung.length > 0) await deps.inbox.ringAll(rung.map((id) => ({ kind: 'run', id })));
     hasChanged = true;
     const free = freeSlots(committed, now);

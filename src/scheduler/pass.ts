@@ -268,7 +268,7 @@ async function carryOut(
   if (owes) await announce(deps, pipeline, run);
   if (run !== before) await remember(deps, reading);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
-  const telling = await tellLimits(deps, pipeline, run);
+  const telling = await tellLimits(deps, pipeline, { run, before, facts: decided.limits });
   for (const id of telling?.inTheWay ?? []) {
     await runPass(deps, id, { command: { kind: 'stop', by: `run ${run.id}, which takes its place` } });
   }

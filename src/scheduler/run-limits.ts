@@ -2,20 +2,39 @@
 import pMap from 'p-map';
 import type { LimitFact, LimitTold } from '#domain/facts.ts';
 import type { CompiledPipeline } from '#domain/graph.ts';
-import { engineStatus, freeSlots, heldSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
+import {
+  engineStatus,
+  freeSlots,
+  heldSlots,
+  isOpen,
+  type LimitRecord,
+  parseLimitName,
+  type WaitingRun,
+  wantedSlots,
+} from '#domain/limit.ts';
 import type { RunLimit, RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitReport, owesLimit, owesRow, waitingRow } from '#domain/run-limits.ts';
 import type { PassDeps } from './deps.ts';
-import { LimitBusyError, runLimitPass } from './limit-pass.ts';
+import { LimitBusyError } from './limit-pass.ts';
+import { createLimitTellings } from './limit-tellings.ts';
 import { isSelfDeadlocked } from './self-deadlock.ts';
 
 const PARALLEL_LIMITS = 5;
+/** Rows that are read to see whether anybody waits: as many as one read unit has room for, as a rule. */
+const ROWS_READ = 30;
+/** Runs that hold slots of a limit beside which rows that ask for nothing may stand: no more than one page has room for. */
+const FEW_HOLDERS = 25;
 /** Within how many seconds those that found a limit busy come back. */
 const BUSY_SPREAD_SECONDS = 3;
 
 /** Limits that a pass reads before it decides: those that may have granted something, or know less than they should. */
 export function limitsToRead(run: RunRecord): string[] {
   return (run.limits ?? []).filter((entry) => entry.row || owesLimit(entry)).map(({ limit }) => limit);
+}
+
+/** Takes away the rows of a run that stand beside limits. */
+export async function removeRows(deps: PassDeps, run: RunRecord, limits: readonly string[]): Promise<void> {
+  for (const entry of run.limits ?? []) if (limits.includes(entry.limit)) await bringRowUpToDate(deps, run, entry);
 }
 
 /** Reads limits as a step of a run sees them. */
@@ -25,18 +44,23 @@ export async function readLimitFacts(
   names: readonly string[],
 ): Promise<[string, LimitFact][]> {
   const read = async (name: string): Promise<[string, LimitFact]> => {
-    const [limit, isKeepable] = await Promise.all([deps.limits.readLimit(name), isWantedByNobodyElse(deps, run, name)]);
+    const [limit, rows] = await Promise.all([deps.limits.readLimit(name), readRowsInTheWay(deps, run, name)]);
+    const isKeepable = rows !== undefined && limit !== undefined && isWantedByNobodyElse(limit, rows, run);
     return [name, toLimitFact(limit, name, run, deps.clock.now(), isKeepable)];
   };
   return pMap(names, read, { concurrency: PARALLEL_LIMITS });
 }
 
-/** Whether no other run waits for a limit of which the run has slots; asked only where it has. */
-async function isWantedByNobodyElse(deps: PassDeps, run: RunRecord, name: string): Promise<boolean> {
+/** The first rows beside a limit of which the run has slots; read only where it has. */
+async function readRowsInTheWay(deps: PassDeps, run: RunRecord, name: string) {
   const entry = run.limits?.find(({ limit }) => limit === name);
-  if (!entry || entry.taken === entry.returned) return false;
-  const rows = await deps.limits.listWaiting(name, 2);
-  return rows.every((row) => row.run === run.id);
+  if (!entry || entry.taken === entry.returned) return undefined;
+  return deps.limits.listWaiting(name, ROWS_READ);
+}
+
+/** Whether no other run waits for a slot. Rows of runs that have what they wanted may stand for a while. */
+function isWantedByNobodyElse(limit: LimitRecord, rows: readonly WaitingRun[], run: RunRecord): boolean {
+  return rows.length < ROWS_READ && rows.every((row) => row.run === run.id || wantedSlots(limit, row) <= 0);
 }
 
 function toLimitFact(
@@ -52,6 +76,7 @@ function toLimitFact(
     ...engineOf(limit, name, now),
     isUnlimited: limit.slots === undefined,
     free: freeSlots(limit, now),
+    holders: limit.holders.length,
     isKeepable: isKeepable && heldSlots(limit) <= (limit.slots ?? 0),
     ...(holder && { granted: holder.granted }),
     returned: holder?.returned ?? Number.POSITIVE_INFINITY,
@@ -69,6 +94,15 @@ function engineOf(
   const { status } = engineStatus(engine, now);
   if (status === 'Available') return { status: 'open', stateMachineArn, ...(paramsSchema && { paramsSchema }) };
   return { status: status === 'Draining' ? 'draining' : 'unavailable', stateMachineArn };
+}
+
+/** A run that tells limits what a pass committed. */
+export interface Teller {
+  readonly run: RunRecord;
+  /** As it was before the commit; the same where nothing was committed. */
+  readonly before: RunRecord;
+  /** The limits that were read for the decision. */
+  readonly facts: ReadonlyMap<string, LimitFact>;
 }
 
 /** What became of telling limits. */
@@ -90,9 +124,10 @@ export interface Telling {
 export async function tellLimits(
   deps: PassDeps,
   pipeline: CompiledPipeline,
-  run: RunRecord,
+  teller: Teller,
 ): Promise<Telling | undefined> {
-  const owed = (run.limits ?? []).filter(owesLimit);
+  const { run } = teller;
+  const owed = (run.limits ?? []).filter((entry) => owesLimit(entry) && !mayRowStand(teller, entry, deps.clock.now()));
   if (owed.length === 0) return undefined;
   const limits = new Map<string, LimitFact>();
   const told = new Map<string, LimitTold>();
@@ -117,7 +152,8 @@ export async function tellLimits(
     const fact = toLimitFact(limit, entry.limit, run, deps.clock.now());
     limits.set(entry.limit, fact);
     // Slots that come back one after the other need not be noted one by one; once none comes any more, it is noted.
-    matters ||= isRowOwed || outcome?.hasChanged !== true || (fact.granted ?? 0) > entry.taken;
+    const isToBeNoted = isRowOwed && !(limit && isShortWait(teller, entry, limit, deps.clock.now()));
+    matters ||= isToBeNoted || outcome?.hasChanged !== true || (fact.granted ?? 0) > entry.taken;
     if (!isOwn || !limit || !entry.waiting || (fact.granted ?? 0) > entry.taken) continue;
     isDeadlocked = await isSelfDeadlocked(deps, run, limit);
     if (pipeline.onOverlap === 'cancelRunning' && !isDeadlocked) {
@@ -127,11 +163,36 @@ export async function tellLimits(
   return { limits, told, matters, inTheWay, isSelfDeadlocked: isDeadlocked };
 }
 
+/**
+ * Whether the row of a run that has taken up its slots may stand until the next commit, which takes it away first. It asks for
+ * nothing that was not granted. The run stays due as long as it stands, and a pass that is due takes it away in any case.
+ */
+function mayRowStand({ run, before, facts }: Teller, entry: RunLimit, now: number): boolean {
+  if (entry.waiting || !entry.row || entry.returned > entry.released || entry.taken === entry.returned) return false;
+  if (parseLimitName(entry.limit).kind === 'pipeline') return false;
+  if (run.rev === before.rev) return run.dueAt !== undefined && now < run.dueAt;
+  const known = before.limits?.find(({ limit }) => limit === entry.limit);
+  const wants = Math.max((known?.taken ?? 0) + (known?.waiting?.need ?? 0), known?.row?.wants ?? 0);
+  const { holders = Number.POSITIVE_INFINITY } = facts.get(entry.limit) ?? {};
+  return known?.waiting !== undefined && wants <= entry.taken && holders <= FEW_HOLDERS;
+}
+
+/**
+ * Whether a run that gave a slot back and waits for the next may expect it soon: then the grant is committed next, and that
+ * its row stands needs no commit of its own. A run owes its row until that is noted, so the next tick sees to it otherwise.
+ */
+function isShortWait({ run, before }: Teller, entry: RunLimit, limit: LimitRecord, now: number): boolean {
+  const known = before.limits?.find((one) => one.limit === entry.limit);
+  if (run.rev === before.rev || !known || known.waiting || known.taken === 0) return false;
+  return parseLimitName(limit.name).kind !== 'pipeline' && limit.slots !== undefined && isOpen(limit, now);
+}
+
 /** Where too many tell the limit at once, the run tells it a little later; it stays due until it has. */
 async function tryLimitPass(deps: PassDeps, run: RunRecord, entry: RunLimit, slots: number | undefined) {
   try {
     const reports = [limitReport(run, entry)];
-    return await runLimitPass(deps, entry.limit, { reports, self: run.id, ...(slots !== undefined && { slots }) });
+    const tellings = deps.limitTellings ?? createLimitTellings();
+    return await tellings.tell(deps, entry.limit, { reports, selves: [run.id], slots });
   } catch (error) {
     if (!(error instanceof LimitBusyError)) throw error;
     await deps.inbox.ring(run.id, 1 + (run.rev % BUSY_SPREAD_SECONDS));
