@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Bench, Figure } from './bench.ts';
 import { openDevProcess } from './dev-process.ts';
 import { fan } from './pipelines.ts';
-import { childrenBytes } from './processes.ts';
+import { childrenBytes, residentBytes } from './processes.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const WIDTH = 200;
@@ -22,10 +21,11 @@ export const memory: Bench = {
       const nodes = pipeline.nodes.length;
       await host.put(pipeline);
       const begun = performance.now();
-      const atStart = await residentMebibytes(host.pid);
+      const resident = async () => (await residentBytes(host.pid)) / MEBIBYTE;
+      const atStart = await resident();
       const after = async (runs: number) => {
         for (let run = 0; run < runs; run++) await host.run(pipeline);
-        return residentMebibytes(host.pid);
+        return resident();
       };
       say('the first nodes');
       const early = await after(RUNS_A_ROUND);
@@ -58,12 +58,6 @@ export const memory: Bench = {
 
 function figure(what: string, values: readonly number[]): Figure {
   return { what, values, decimals: 0 };
-}
-
-/** Resident memory of a process; NaN where there is no /proc. */
-export async function residentMebibytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
 /** By least squares, the values one apart. */

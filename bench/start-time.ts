@@ -1,38 +1,53 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { type Bench, type Figure, repeat } from './bench.ts';
-import { assemblies } from './bench-host.ts';
+import { assemblies, functionsDir } from './bench-host.ts';
+import { openDevProcess } from './dev-process.ts';
 
 const child = fileURLToPath(new URL('start-process.ts', import.meta.url));
 const steps = z.array(z.object({ what: z.string(), ms: z.number() }));
-const COLD_REPETITIONS = 2;
+const CHANGES = 3;
 
 /** How long it takes from nothing to a run that is over. */
 export const startTime: Bench = {
   name: 'start',
-  title: 'a new process: synthesize the app, host its template, answer, run one node',
+  title: '`millrace dev` until it is ready, again and after a change of a function; each step of it, and one node',
   async run(say) {
-    const cached = await repeat(say, () => start(assemblies));
-    const cold: Figure = { what: 'synthesis without a cache, ms', values: [], decimals: 0 };
-    const values: number[] = [];
-    for (let repetition = 1; repetition <= COLD_REPETITIONS; repetition++) {
-      say(`without a cache, ${repetition} of ${COLD_REPETITIONS}`);
-      const empty = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
-      const synthesis = (await start(empty)).find(({ what }) => what.startsWith('synthesis'));
-      values.push(synthesis?.value ?? Number.NaN);
-      await rm(empty, { recursive: true });
-    }
-    return [{ ...cold, values }, ...cached];
+    const again = await repeat(say, async () => [
+      { what: '`millrace dev` until it is ready, ms', value: await readyMs(functionsDir), decimals: 0, aim: '< 3000' },
+    ]);
+    const changed = await afterChanges(say);
+    return [...again, changed, ...(await repeat(say, stepsOfStart))];
   },
 };
 
-/** What happens in the process, each step with its time. */
-async function start(outDir: string) {
-  const { stdout } = await promisify(execFile)(process.execPath, [child, outDir]);
+/** The template has to be made anew: the bundle of the function is another one. */
+async function afterChanges(say: (progress: string) => void): Promise<Figure> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  const values: number[] = [];
+  await cp(functionsDir, folder, { recursive: true });
+  for (let change = 1; change <= CHANGES; change++) {
+    say(`after change ${change} of ${CHANGES}`);
+    await writeFile(join(folder, 'noop.ts'), `export const handler = async () => ({ at: ${Date.now()} });\n`);
+    values.push(await readyMs(folder));
+  }
+  await rm(folder, { recursive: true });
+  return { what: 'the same for the first time after a change of a function, ms', values, decimals: 0, aim: '< 3000' };
+}
+
+async function readyMs(functions: string): Promise<number> {
+  const host = await openDevProcess(functions);
+  await host.close();
+  return host.readyMs;
+}
+
+/** What happens in a process with the host in it, each step with its time. */
+async function stepsOfStart() {
+  const { stdout } = await promisify(execFile)(process.execPath, [child, assemblies]);
   return steps.parse(JSON.parse(stdout)).map(({ what, ms }) => ({ what: `${what}, ms`, value: ms, decimals: 0 }));
 }
