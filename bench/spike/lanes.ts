@@ -18,6 +18,12 @@ const MEMORIES = [128, 256, 512];
 /** A break-even is looked for up to here. */
 const LONGEST_MS = 900_000;
 
+const figures = z.object({
+  benches: z.array(
+    z.object({ name: z.string(), figures: z.array(z.object({ what: z.string(), values: z.array(z.number()) })) }),
+  ),
+});
+
 const names = Object.keys(GIVENS) as (keyof Givens)[];
 const { values: options } = parseArgs({
   options: {
@@ -31,12 +37,6 @@ const given = z
   .parse(Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name as keyof Givens))));
 const givens: Givens = { ...GIVENS, ...given };
 const shapes = typeof options.counters === 'string' ? SHAPES.map(countedIn(options.counters)) : SHAPES;
-
-const figures = z.object({
-  benches: z.array(
-    z.object({ name: z.string(), figures: z.array(z.object({ what: z.string(), values: z.array(z.number()) })) }),
-  ),
-});
 
 /** A shape with the counters of a file in the place of those that are written down. */
 function countedIn(file: string): (shape: Shape) => Shape {
