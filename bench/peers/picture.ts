@@ -25,7 +25,7 @@ const light = (name: Colour) => colours[name][0];
 
 const OURS = 'millrace';
 const FONT = 'system-ui, sans-serif';
-const COLUMN_PX = 148;
+const COLUMN_PX = 146;
 const ROW_PX = 30;
 /** The ends of the axis (ms per node); values have room for their figures to the right of their points. */
 const AXIS_FROM_MS = 0.3;
@@ -68,7 +68,11 @@ function specOf(record: PeersRecord): TopLevelSpec {
     padding: 14,
     title: {
       text: 'Milliseconds per node that does nothing (logarithmic; less is better)',
-      subtitle: `${record.machine.replace(/, \w+ \w+, Node.*$/, '')}; ${record.date.slice(0, 10)}; medians. chain-50: 50 in a line · fan-200: 1 → 200 → 1 · burst: 20 × 10 in a line at once`,
+      // In lines, since the width of the picture follows a rough guess at that of its text.
+      subtitle: [
+        `${record.machine.replace(/, \w+ \w+, Node.*$/, '')}; ${record.date.slice(0, 10)}; medians`,
+        'chain-50: 50 in a line · fan-200: 1 → 200 → 1 · burst: 20 × 10 in a line',
+      ],
     },
     data: { values },
     facet: { column: { field: 'shape', sort: shapes.map(({ name }) => name), title: null } },
@@ -123,7 +127,7 @@ function configOf(): NonNullable<TopLevelSpec['config']> {
       subtitleFontSize: 11,
       offset: 14,
     },
-    facet: { spacing: 14 },
+    facet: { spacing: 10 },
   };
 }
 
