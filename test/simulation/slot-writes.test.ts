@@ -1,7 +1,7 @@
 /** Runs in line for the same slots, a slot for each node: what that costs, and that nothing of it is lost by a death. */
 import { describe, expect, it } from 'vitest';
 import type { NodeDefinition } from '#domain/definition.ts';
-import type { OperationFault } from '#testing/faults.ts';
+import { type OperationFault, toText } from '#testing/faults.ts';
 import type { Scenario } from './scenario.ts';
 import { type Faults, World } from './world.ts';
 
@@ -49,7 +49,7 @@ describe('a slot that changes runs with every node', () => {
     for (let at = 0; at < length; at++) {
       for (const fault of BREAKS) {
         const { states, rows } = await play(scenario, { at: new Map([[at, fault]]) });
-        expect([states, rows], `${fault.kind} ${fault.when} ${at}`).toEqual([['SUCCEEDED', 'SUCCEEDED'], 0]);
+        expect([states, rows], `${toText(fault)} ${at}`).toEqual([['SUCCEEDED', 'SUCCEEDED'], 0]);
       }
     }
   });
