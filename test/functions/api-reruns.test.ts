@@ -314,6 +314,7 @@ describe('POST /v1/runs/{runId}/rerun', () => {
     vi.spyOn(api.deps.runs, 'copyResults').mockImplementationOnce(async () => {
       expect((await api.call('DELETE', `/v1/runs/${first.id}`)).status).toBe(204);
       await api.settle();
+      return 0;
     });
     const again = await api.post(`/v1/runs/${first.id}/rerun`, { from: 'failed', revision: 'original' });
     expect([again.status, again.body.code]).toEqual([404, 'RUN_NOT_FOUND']);
