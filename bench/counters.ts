@@ -47,7 +47,6 @@ export const counters: Bench = {
 export const countersLarge: Bench = {
   name: 'counters-large',
   title: 'counters of 10,000 nodes without a limited engine, and with one',
-  isLong: true,
   run: (say) => onHost(say, async (host) => [...(await withoutLimit(host, LARGE)), ...(await withLimit(host, LARGE))]),
 };
 
@@ -55,7 +54,6 @@ export const countersLarge: Bench = {
 export const growth: Bench = {
   name: 'growth',
   title: `the counters of a node in runs of ${[...SIZES, LARGEST].join(', ')} nodes in every shape`,
-  isLong: true,
   run: (say) => onHost(say, (host) => growthTables(host, () => [...SIZES, LARGEST])),
 };
 

@@ -44,7 +44,7 @@ const WARM_UP = chainOf(10, 5);
 
 const builtIn = z.object({ stateMachineArn: z.string() });
 const started = z.object({ id: z.string() });
-const run = z.object({ state: z.string(), endedAt: z.iso.datetime().optional() });
+const run = z.looseObject({ state: z.string(), endedAt: z.iso.datetime().optional() });
 
 /** Starts a host, and runs a little on it, so that what is loaded once is not counted. */
 export async function openCountingHost(say: (progress: string) => void): Promise<CountingHost> {
@@ -136,7 +136,9 @@ async function untilAtRest(host: BenchHost): Promise<void> {
 
 /** @throws Error where the run did not succeed */
 async function isOver(host: BenchHost, id: string): Promise<boolean> {
-  const { state, endedAt } = run.parse(await call(host, 'GET', `/v1/runs/${id}`));
-  if (endedAt !== undefined && state !== 'SUCCEEDED') throw new Error(`run ${id} is ${state}`);
+  const { state, endedAt, ...more } = run.parse(await call(host, 'GET', `/v1/runs/${id}`));
+  if (endedAt !== undefined && state !== 'SUCCEEDED') {
+    throw new Error(`run ${id} is ${state}: ${JSON.stringify(more)}`);
+  }
   return endedAt !== undefined;
 }
