@@ -13,6 +13,8 @@ const KILL_AFTER_MS = 500;
 const RESTART_AFTER_MS = 1_000;
 const LOOK_MS = 20;
 const PATIENCE_MS = 60_000;
+/** A process that has to be loaded first takes long on a machine that is busy (ms). */
+const BEGIN_MS = 300_000;
 
 /** Does it once. */
 export async function probe(kill: Kill, folder: string): Promise<KillResult> {
@@ -21,7 +23,7 @@ export async function probe(kill: Kill, folder: string): Promise<KillResult> {
   const task: Probe = { log, length: LENGTH, slowNode: SLOW_NODE, slowMs: SLOW_MS };
   await kill.begin(task);
   const patienceMs = kill.patienceMs ?? PATIENCE_MS;
-  if (!(await untilLine(log, 'start', SLOW_NODE, PATIENCE_MS))) throw new Error('the run does not reach its slow node');
+  if (!(await untilLine(log, 'start', SLOW_NODE, BEGIN_MS))) throw new Error('the run does not reach its slow node');
   await sleep(KILL_AFTER_MS);
   const killedAt = Date.now();
   await kill.kill();

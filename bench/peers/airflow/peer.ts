@@ -58,7 +58,8 @@ async function open(state: string): Promise<OpenPeer> {
   await api.untilDags(DAGS);
   return {
     versions: `Airflow ${await run(python, ['-c', VERSION], options)}, ${postgres.version}`,
-    settings: 'LocalExecutor, otherwise all defaults: 32 tasks at once, 16 of a DAG, 16 runs of a DAG',
+    settings:
+      'LocalExecutor, otherwise all defaults: 32 tasks at once, 16 of a DAG, 16 runs of a DAG; killed tasks may be tried again once',
     pids: [server.pid, others.scheduler.pid, others.processor.pid, postgres.pid],
     measure: (shape, say) => measure(api, shape, say),
     kills: [killOf(api, others, () => start('scheduler'))],
