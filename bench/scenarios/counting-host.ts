@@ -8,7 +8,7 @@ import { type OwnThreads, watchOwnThreads } from './own-threads.ts';
 import { definitionOf, engineOf, pipelineOf, type Scenario } from './scenario.ts';
 import { chainOf } from './shapes.ts';
 import { storedIn } from './stored-bytes.ts';
-import { addCounts } from './wire-sum.ts';
+import { without } from './wire-sum.ts';
 
 /** What a scenario took, of all its runs together, from before the first request until the host is at rest. */
 export interface Counted {
@@ -108,20 +108,19 @@ async function look(host: BenchHost, threads: OwnThreads) {
 
 /**
  * Starts the runs and waits for their ends. A message that came back is hidden for a second or so, in which the host
- * may be idle in the middle of a run, so the runs are looked at; what that takes is not counted.
+ * may be idle in the middle of a run, so the runs are looked at; what that takes, as the last looks show, is not counted.
  */
 async function runAll(host: BenchHost, scenario: Scenario): Promise<WireCounts> {
-  let before = host.wireLog.snapshot();
+  const before = host.wireLog.snapshot();
   const path = `/v1/pipelines/${pipelineOf(scenario)}/runs`;
   const answers = await Promise.all(Array.from({ length: scenario.runs }, () => call(host, 'POST', path, {})));
   const ids = answers.map((answer) => started.parse(answer).id);
-  const parts: WireCounts[] = [];
-  for (;;) {
+  for (let earlier = 0; ; earlier++) {
     await untilAtRest(host);
-    parts.push(host.wireLog.since(before));
+    const all = host.wireLog.since(before);
+    const beforeLook = host.wireLog.snapshot();
     const over = await Promise.all(ids.map((id) => isOver(host, id)));
-    before = host.wireLog.snapshot();
-    if (over.every((each) => each)) return addCounts(parts);
+    if (over.every((each) => each)) return without(all, host.wireLog.since(beforeLook), earlier);
   }
 }
 

@@ -3,19 +3,19 @@ import { createWireLog, type WireCounts } from '#local/wire-log.ts';
 /** Nothing at all. */
 export const NO_COUNTS: WireCounts = createWireLog().snapshot();
 
-/** What was counted in several parts, together. */
-export function addCounts(parts: readonly WireCounts[]): WireCounts {
-  return parts.reduce(add, NO_COUNTS);
+/** What was counted, without something that happened so many times in between. */
+export function without(all: WireCounts, part: WireCounts, times: number): WireCounts {
+  const { calls: allCalls, ...amounts } = all;
+  const { calls: partCalls, ...others } = part;
+  const calls = new Map(Object.entries(allCalls));
+  for (const [service, counts] of Object.entries(partCalls)) {
+    calls.set(service, less(calls.get(service), counts, times));
+  }
+  return { ...less(amounts, others, times), calls: Object.fromEntries(calls) } as WireCounts;
 }
 
-function add({ calls: someCalls, ...some }: WireCounts, { calls: otherCalls, ...others }: WireCounts): WireCounts {
-  const calls = new Map(Object.entries(someCalls));
-  for (const [service, counts] of Object.entries(otherCalls)) calls.set(service, sumOf(calls.get(service), counts));
-  return { ...sumOf(some, others), calls: Object.fromEntries(calls) } as WireCounts;
-}
-
-function sumOf(some: Readonly<Record<string, number>> = {}, others: Readonly<Record<string, number>>) {
-  const sums = new Map(Object.entries(some));
-  for (const [name, value] of Object.entries(others)) sums.set(name, (sums.get(name) ?? 0) + value);
-  return Object.fromEntries(sums);
+function less(all: Readonly<Record<string, number>> = {}, part: Readonly<Record<string, number>>, times: number) {
+  const left = new Map(Object.entries(all));
+  for (const [name, value] of Object.entries(part)) left.set(name, (left.get(name) ?? 0) - value * times);
+  return Object.fromEntries(left);
 }

@@ -7,7 +7,7 @@ import { bareTransitions } from '../../bench/scenarios/bare-step-functions.ts';
 import { billOf } from '../../bench/scenarios/bill.ts';
 import { definitionOf, limited, type Scenario } from '../../bench/scenarios/scenario.ts';
 import { chainOf, fanOf, layersOf, mapOf, randomOf } from '../../bench/scenarios/shapes.ts';
-import { addCounts } from '../../bench/scenarios/wire-sum.ts';
+import { without } from '../../bench/scenarios/wire-sum.ts';
 
 describe('bareTransitions', () => {
   it.each<[string, Scenario, number]>([
@@ -66,17 +66,18 @@ describe('billOf', () => {
   });
 });
 
-describe('addCounts', () => {
-  it('adds quantities and calls', () => {
-    const [some, others] = [createWireLog(), createWireLog()];
-    some.count('writeUnits', 2);
-    some.call('dynamodb', 'PutItem');
-    others.count('writeUnits');
-    others.call('dynamodb', 'PutItem');
-    others.call('sqs', 'SendMessage');
-    expect(addCounts([some.snapshot(), others.snapshot()])).toMatchObject({
-      writeUnits: 3,
-      calls: { dynamodb: { PutItem: 2 }, sqs: { SendMessage: 1 } },
+describe('without', () => {
+  it('takes away quantities and calls of what happened several times', () => {
+    const [all, look] = [createWireLog(), createWireLog()];
+    all.count('readUnits', 10);
+    all.call('dynamodb', 'GetItem', 5);
+    all.call('states', 'StartExecution', 3);
+    look.count('readUnits', 2);
+    look.call('dynamodb', 'GetItem');
+    expect(without(all.snapshot(), look.snapshot(), 3)).toMatchObject({
+      readUnits: 4,
+      writeUnits: 0,
+      calls: { dynamodb: { GetItem: 2 }, states: { StartExecution: 3 } },
     });
   });
 });
