@@ -74,7 +74,7 @@ export interface LimitRecord {
   readonly name: string;
   /** One up with every commit. */
   readonly rev: number;
-  /** Slots in force. Absent: as many as are asked for. */
+  /** Slots that it was given. Absent: as {@link slotsInForce} says. */
   readonly slots?: number;
   /** Nothing is granted to runs that were waiting at that time, or begin by themselves, until it is gone (ms). */
   readonly pausedAt?: number;
@@ -171,8 +171,15 @@ export function heldSlots(limit: LimitRecord): number {
 
 /** Slots that may be granted now; none where nothing may be started on it. */
 export function freeSlots(limit: LimitRecord, now: number): number {
-  if (!isOpen(limit, now)) return 0;
-  return limit.slots === undefined ? Number.POSITIVE_INFINITY : Math.max(0, limit.slots - heldSlots(limit));
+  return isOpen(limit, now) ? Math.max(0, slotsInForce(limit) - heldSlots(limit)) : 0;
+}
+
+/**
+ * How many slots may be out at once; as many as are asked for of an engine without a number. Of a pipeline without one, runs
+ * of earlier revisions may still wait for their turn: each is granted one, so that it is known who has it.
+ */
+export function slotsInForce({ name, slots }: LimitRecord): number {
+  return slots ?? (parseLimitName(name).kind === 'pipeline' ? MAX_SLOTS : Number.POSITIVE_INFINITY);
 }
 
 /** Whether a limit lets anything start: an engine has to be there and to be available. */

@@ -4,7 +4,7 @@ import { DEFINITION_LIMITS } from '#domain/definition.ts';
 import {
   dropHolder,
   engineStatus,
-  isOpen,
+  freeSlots,
   type LimitRecord,
   type LimitReport,
   unheardHolders,
@@ -139,7 +139,7 @@ async function ringWaiting(deps: PassDeps, limit: LimitRecord): Promise<boolean>
     const last = page.at(-1);
     page = page.length < RING_PAGE || !last ? [] : await deps.limits.listWaiting(limit.name, RING_PAGE, last);
   }
-  const needsNoGrant = limit.slots === undefined && isOpen(limit, deps.clock.now());
+  const needsNoGrant = !Number.isFinite(freeSlots(limit, deps.clock.now()));
   return !(isAnyLeft && needsNoGrant);
 }
 

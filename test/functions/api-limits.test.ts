@@ -55,6 +55,30 @@ describe('a run behind others', () => {
       movedBy: 'Resume pipeline "turns", or stop the run.',
     });
   });
+
+  it('begins once its pipeline has no number of active runs any more', async () => {
+    const api = createApi(() => undefined);
+    const nodes = [{ id: 'work', params: { function: 'fn', payload: {} } }];
+    await api.put({ name: 'turns', nodes, concurrency: { maxActiveRuns: 1 } } as never);
+    const ids = [await start(api, 'turns'), await start(api, 'turns'), await start(api, 'turns')];
+    await api.put({ name: 'turns', nodes } as never);
+    await api.settle();
+    const states = await Promise.all(ids.map(async (id) => (await api.get(`/v1/runs/${id}`)).body.state));
+    expect(states).toEqual(['RUNNING', 'RUNNING', 'RUNNING']);
+  });
+
+  it('begins though its revision asks for a turn, and the pipeline has none to give', async () => {
+    const api = createApi(() => undefined);
+    const nodes = [{ id: 'work', params: { function: 'fn', payload: {} } }];
+    const first = await api.put({ name: 'turns', nodes, concurrency: { maxActiveRuns: 1 } } as never);
+    await api.put({ name: 'turns', nodes } as never);
+    const { body } = await api.post('/v1/pipelines/turns/runs', { revision: first.body.revision });
+    await api.settle();
+    expect((await api.get(`/v1/runs/${body.id}`)).body).toMatchObject({
+      state: 'RUNNING',
+      revision: first.body.revision,
+    });
+  });
 });
 
 describe('a run that waits for many engines', () => {

@@ -1,5 +1,5 @@
 /** What must hold between limits and the runs that hold or want their slots. */
-import { heldSlots, type LimitRecord, parseLimitName } from '#domain/limit.ts';
+import { heldSlots, type LimitRecord, parseLimitName, slotsInForce } from '#domain/limit.ts';
 import { type PackedLimit, unpackLimit } from '#domain/limit-codec.ts';
 import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import { limitOfRun, limitsOfNode } from '#domain/run-limits.ts';
@@ -121,9 +121,9 @@ function look(world: World, seen: Seen, packed: PackedLimit): SeenLimit {
     require(world, granted <= wants, () => `${name} granted ${granted} slots to run ${run}, it wants ${wants}`);
   }
   const held = heldSlots(record);
-  require(world, !hasGranted || held <= (slots ?? 0), () => `${name} granted up to ${held} of ${slots} slots`);
+  require(world, !hasGranted || held <= slotsInForce(record), () => `${name} granted up to ${held} of ${slots} slots`);
   const isFree = slots === undefined && (record.engine !== undefined || parseLimitName(name).kind !== 'engine');
-  const most = Math.max(before?.most ?? 0, slots ?? 0);
+  const most = Math.max(before?.most ?? 0, Number.isFinite(slotsInForce(record)) ? slotsInForce(record) : 0);
   require(world, held <= most, () => `${name} gave out ${held} slots, it never had more than ${most}`);
   return { packed, record, most, isStrict: (before?.isStrict ?? true) && !isFree, runs: new Map() };
 }
