@@ -63,7 +63,7 @@ async function measureOpen(open: OpenPeer, folder: string, say: Say) {
   const measured: MeasuredPeer['shapes'] = [];
   for (const shape of shapes) {
     const ms = await open.measure(shape, (progress) => say(`${shape.name}: ${progress}`));
-    measured.push({ shape: shape.name, nodes: nodesIn(shape), ms: [...ms] });
+    measured.push({ shape: shape.name, nodes: nodesIn(shape), ms: ms.map((value) => Math.round(value * 10) / 10) });
   }
   const kills: KillResult[] = [];
   for (const kill of open.kills) {

@@ -83,7 +83,7 @@ function measure(api: Api, { name, dag, runs }: Shape, say: Say): Promise<number
 
 function killOf(api: Api, running: { scheduler: PeerProcess }, start: () => PeerProcess): Kill {
   return {
-    what: 'the scheduler, its executor and tasks',
+    what: 'the scheduler and its executor',
     patienceMs: PATIENCE_MS,
     async begin({ log, slowNode, slowMs }) {
       await api.begin('killed-50', { log, slow_node: slowNode, slow_ms: slowMs });

@@ -34,7 +34,8 @@ export const millrace: Peer = {
     };
     return {
       versions: `Millrace ${await ownVersion()}, Node ${process.versions.node}`,
-      settings: 'all defaults: every write reaches the system before it is answered for, none waits for fsync',
+      settings:
+        'all defaults, a tick every 2 s: every write reaches the system before it is answered for, none waits for fsync',
       pids: [host.process.pid],
       async measure({ name }, say) {
         const figures = await measureBench(name, say);
