@@ -12,7 +12,7 @@ import type { Shape } from '../shapes.ts';
 /** Between two looks whether a run is over; its end is by the clock of the server (ms). */
 const LOOK_MS = 200;
 /** A task without a heartbeat is looked for after five minutes. */
-const PATIENCE_MS = 360_000;
+const PATIENCE_MS = 420_000;
 const DAGS = 4;
 /** Loading it takes long on a machine that is busy (ms). */
 const START_MS = 300_000;
