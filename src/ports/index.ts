@@ -100,7 +100,10 @@ export interface RunStore {
    * @returns whether nothing of them is left
    */
   removeParts(run: RunKey, most: number): Promise<boolean>;
-  /** Removes a run itself if its revision number is still `expectedRev`; `conflict` also where it is gone. */
+  /**
+   * Removes a run itself if its revision number is still `expectedRev`; `conflict` also where it is gone, or newer code
+   * has taken it over.
+   */
   removeRun(id: string, expectedRev: number): Promise<'removed' | 'conflict'>;
   listRuns(query: RunQuery): Promise<RunPage>;
 }

@@ -222,6 +222,7 @@ export function describeAggregates(backend: string, open: () => Promise<RunStore
       await harness.makeNewer(run.id);
       await expect(store.readRun(run.id)).rejects.toThrow(NewerRunError);
       expect(await store.commitRun({ ...run, nodes: 'SSS' }, run.rev)).toBe('conflict');
+      expect(await store.removeRun(run.id, run.rev)).toBe('conflict');
       await expect(store.readRun(run.id)).rejects.toThrow(NewerRunError);
     });
 

@@ -82,15 +82,18 @@ export function createDynamoAggregates(
       return fromAggregateItem(id, item);
     },
     async commitRun(run, expectedRev) {
-      const isCommitted = await table.putIf(toAggregateItem(run), {
-        expression: '#v = :expected AND #c <= :known',
-        values: { ':expected': expectedRev, ':known': RUN_SCHEMA_VERSION },
-      });
-      return isCommitted ? 'committed' : 'conflict';
+      return (await table.putIf(toAggregateItem(run), isStill(expectedRev))) ? 'committed' : 'conflict';
     },
     async removeRun(id, expectedRev) {
-      const condition = { expression: '#v = :expected', values: { ':expected': expectedRev } };
-      return (await table.removeIf(aggregateKey(id), condition)) ? 'removed' : 'conflict';
+      return (await table.removeIf(aggregateKey(id), isStill(expectedRev))) ? 'removed' : 'conflict';
     },
+  };
+}
+
+/** A run is at the revision that was read, and newer code has not taken it over. */
+function isStill(expectedRev: number) {
+  return {
+    expression: '#v = :expected AND #c <= :known',
+    values: { ':expected': expectedRev, ':known': RUN_SCHEMA_VERSION },
   };
 }

@@ -3,7 +3,7 @@
  * texts, so that nothing passes here that the stored form would lose.
  */
 import type { AttemptResult } from '#domain/facts.ts';
-import type { RunRecord } from '#domain/run.ts';
+import { RUN_SCHEMA_VERSION, type RunRecord } from '#domain/run.ts';
 import { type PackedRun, packDecisions, packRun, unpackDecisions, unpackRun } from '#domain/run-codec.ts';
 import type { RunHeader, RunKey, RunPage, RunQuery, RunStore } from '#ports/index.ts';
 import { DueMap } from './memory-due-index.ts';
@@ -68,12 +68,13 @@ function aggregates(stored: Map<string, PackedRun>) {
     },
     async commitRun(run: RunRecord, expectedRev: number) {
       const known = stored.get(run.id);
-      if (known?.rev !== expectedRev || known.schemaVersion > run.schemaVersion) return 'conflict' as const;
+      if (known?.rev !== expectedRev || known.schemaVersion > RUN_SCHEMA_VERSION) return 'conflict' as const;
       stored.set(run.id, packRun(run));
       return 'committed' as const;
     },
     async removeRun(id: string, expectedRev: number) {
-      if (stored.get(id)?.rev !== expectedRev) return 'conflict' as const;
+      const known = stored.get(id);
+      if (known?.rev !== expectedRev || known.schemaVersion > RUN_SCHEMA_VERSION) return 'conflict' as const;
       stored.delete(id);
       return 'removed' as const;
     },
