@@ -24,7 +24,7 @@ export type PipelineDeletionOutcome =
 /**
  * Deletes a pipeline. The order is committed, and then carried out by passes. A run that was started at the same moment
  * and is found later keeps an order that is not forced waiting, and is left alone; a forced one looks for such runs for
- * some ticks before the pipeline goes.
+ * some ticks before the pipeline goes. A run that nobody passed over until after that goes with its pipeline.
  * @throws whatever a port throws; the order may then be repeated
  */
 export async function deletePipeline(

@@ -28,6 +28,7 @@ import { evaluateTemplates } from './evaluation.ts';
 import { gather } from './gather.ts';
 import { isGivenUp } from './given-up.ts';
 import { rememberEnds } from './known-ends.ts';
+import { DELETED_WITH_PIPELINE, isLeftBehind } from './left-behind.ts';
 import { lookAtRun } from './look-at-run.ts';
 import { rememberSuccesses } from './memo.ts';
 import { isStillWanted, STOPPED_BY_PARENT } from './parent-run.ts';
@@ -146,7 +147,7 @@ async function onePass(
   tally.polled += gathered.polled;
   tally.started += gathered.started;
   tally.stopped += gathered.stopped;
-  const command = input.command ?? ((await isStillWanted(deps, run)) ? undefined : STOPPED_BY_PARENT);
+  const command = input.command ?? (await commandOfOthers(deps, run, isOverdue));
   const facts: Facts = {
     engines: deps.engines,
     limits: new Map(await readLimitFacts(deps, run, [...new Set([...limitsToRead(run), ...(input.limits ?? [])])])),
@@ -165,6 +166,12 @@ async function onePass(
   const answer = input.command && answerTo(input.command, outcome);
   const unanswered = gathered.unanswered + tally.unfolded;
   return { kind: 'done', run: reached, unanswered, ...(answer && { command: answer }) };
+}
+
+/** What becomes of a run without a user's command, where what it belongs to has ended. */
+async function commandOfOthers(deps: PassDeps, run: RunRecord, isOverdue: boolean): Promise<UserCommand | undefined> {
+  if (await isLeftBehind(deps, run, isOverdue)) return DELETED_WITH_PIPELINE;
+  return (await isStillWanted(deps, run)) ? undefined : STOPPED_BY_PARENT;
 }
 
 /** Whether a run is being ended, or is to be, for which its revision is not needed. */

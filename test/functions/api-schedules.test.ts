@@ -1,5 +1,5 @@
 /** Pipelines that start runs by themselves, over HTTP: schedules, pauses, backfills, deletions. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Json } from '#domain/json.ts';
 import { workThing } from '#scheduler/work-thing.ts';
 import { createApi } from './api-client.ts';
@@ -266,6 +266,26 @@ describe('DELETE /v1/pipelines/{name}', () => {
     expect(api.events.at(-1)?.detail).toMatchObject({ pipeline: 'reports', deleted: true });
     expect((await api.put(scheduled())).status).toBe(201);
     expect((await api.get(address)).body.revision).not.toBe(first.body.revision);
+  });
+
+  it('takes a run with it that it could not find, as who made that died before its line was in the list', async () => {
+    const api = createApi(() => undefined);
+    await api.put({ name: 'reports', nodes: [{ id: 'a', params: { function: 'fn' } }] });
+    const lost = vi.spyOn(api.deps.runs, 'putHeader').mockResolvedValue();
+    const { id } = (await api.post('/v1/pipelines/reports/runs', {})).body;
+    api.rings.splice(0);
+    expect((await api.call('DELETE', '/v1/pipelines/reports?force=true')).status).toBe(204);
+    for (let minute = 0; minute < 5; minute++) {
+      api.time.now += 60_000;
+      api.rungThings.push({ kind: 'pipeline', id: 'reports' });
+      await api.settle();
+    }
+    expect((await api.get('/v1/pipelines/reports')).status).toBe(404);
+    lost.mockRestore();
+    await api.tick(id, 0);
+    await api.tick(id, 60_000);
+    expect((await api.get(`/v1/runs/${id}`)).status).toBe(404);
+    expect(api.executions.started.size).toBe(0);
   });
 
   it('U10 C82 answers 409 with the number of active runs, changes nothing; forced, removes them and then itself', async () => {
