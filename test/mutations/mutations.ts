@@ -35,8 +35,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a commit does not ask for the revision that was read',
     file: MEMORY_RUNS,
-    from: 'known?.rev !== expectedRev || known.schemaVersion > run.schemaVersion',
-    to: 'known === undefined || expectedRev < 0',
+    from: 'known?.rev === expectedRev && known.schemaVersion <= RUN_SCHEMA_VERSION',
+    to: 'known !== undefined && expectedRev >= 0',
   },
   {
     name: 'a lost commit is taken for made',
@@ -389,8 +389,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'fewer slots do not count for what is granted from then on',
     file: LIMIT,
-    from: 'Math.max(0, limit.slots - heldSlots(limit))',
-    to: 'Math.max(0, Math.max(1, limit.slots) - heldSlots(limit))',
+    from: 'Math.max(0, slotsInForce(limit) - heldSlots(limit))',
+    to: 'Math.max(0, Math.max(1, slotsInForce(limit)) - heldSlots(limit))',
     kinds: ['limits'],
   },
   {

@@ -67,18 +67,21 @@ function aggregates(stored: Map<string, PackedRun>) {
       return known && unpackRun(known);
     },
     async commitRun(run: RunRecord, expectedRev: number) {
-      const known = stored.get(run.id);
-      if (known?.rev !== expectedRev || known.schemaVersion > RUN_SCHEMA_VERSION) return 'conflict' as const;
+      if (!isStill(stored.get(run.id), expectedRev)) return 'conflict' as const;
       stored.set(run.id, packRun(run));
       return 'committed' as const;
     },
     async removeRun(id: string, expectedRev: number) {
-      const known = stored.get(id);
-      if (known?.rev !== expectedRev || known.schemaVersion > RUN_SCHEMA_VERSION) return 'conflict' as const;
+      if (!isStill(stored.get(id), expectedRev)) return 'conflict' as const;
       stored.delete(id);
       return 'removed' as const;
     },
   };
+}
+
+/** A run is at the revision that was read, and newer code has not taken it over. */
+function isStill(known: PackedRun | undefined, expectedRev: number): boolean {
+  return known?.rev === expectedRev && known.schemaVersion <= RUN_SCHEMA_VERSION;
 }
 
 function results(byRun: Parts['results']) {
