@@ -178,7 +178,8 @@ function executionsOf({ world, run, nodes, indexOf }: PlayedRun, place: number):
     return world.runs.everAll().filter(({ parent }) => parent?.run === run.id && parent.node === index).length;
   }
   const keys = world.trace.starts.map(({ name }) => parseExecutionName('sim', name));
-  return keys.filter((key) => key?.run === run.id && key.node === index).length;
+  // A run that was deleted may be made again under its id, by a client that asks again.
+  return keys.filter((key) => key?.run === run.id && key.nonce === run.nonce && key.node === index).length;
 }
 
 /** A run that was stopped, failed fast or ran out of time: what it decided before is right, the rest was stopped. */
