@@ -10,6 +10,8 @@ import { freePort, type PeerProcess, run, startProcess, untilAnswers } from '../
 import type { Shape } from '../shapes.ts';
 
 /** Between two looks whether a run is over; its end is by the clock of the server (ms). */
+/** Answers that are none, one after the other, before a look is given up. */
+const MOST_BAD_LOOKS = 50;
 const LOOK_MS = 200;
 /** A task without a heartbeat is looked for after five minutes. */
 const PATIENCE_MS = 420_000;
@@ -100,7 +102,15 @@ type Api = Awaited<ReturnType<typeof connect>>;
 async function connect(url: string) {
   const { access_token } = token.parse(await (await fetch(`${url}/auth/token`)).json());
   const headers = { authorization: `Bearer ${access_token}` };
-  const get = async (path: string) => (await fetch(`${url}/api/v2/${path}`, { headers })).json();
+  const get = async (path: string): Promise<unknown> => {
+    for (let looks = 1; ; looks++) {
+      const response = await fetch(`${url}/api/v2/${path}`, { headers });
+      if (response.ok) return response.json();
+      // Its server answers 500 while many ask at once.
+      if (looks === MOST_BAD_LOOKS) throw new Error(`GET ${path} answered ${response.status}`);
+      await sleep(LOOK_MS);
+    }
+  };
   const begin = async (dagId: string, conf: object) => {
     const text = await postJson(`${url}/api/v2/dags/${dagId}/dagRuns`, { logical_date: null, conf }, 'POST', headers);
     return dagRun.parse(JSON.parse(text)).dag_run_id;
