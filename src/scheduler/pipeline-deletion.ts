@@ -11,12 +11,11 @@ import { bringLimitUpToDate } from './pipeline-limit.ts';
 
 const PARALLEL_RUNS = 5;
 /**
- * Ticks, and passes, after which a run is in the list that was made by a start which had read the head before the order:
- * whoever made it may have died right after, and then its first pass, which a tick brings, writes its line. One whose line
- * comes later still finds out itself that its pipeline has gone.
+ * Ticks, after the time of a pass, after which a run is in the list that was made by a start which had read the head before
+ * the order: whoever made it may have died right after, and then its first pass, which a tick brings, writes its line. One
+ * whose line comes later still finds out itself that its pipeline has gone.
  */
 const LATE_TICKS = 2;
-const LATE_PASSES = 2;
 
 /** What a look at a pipeline that is being deleted came to. */
 export interface DeletionOutcome {
@@ -44,7 +43,7 @@ export async function carryOnDeletion(deps: PassDeps, head: PipelineHead): Promi
     return { head: next, isOver: false, hasMore: true };
   }
   const next = { ...head, deleting: order };
-  const lateMs = LATE_PASSES * deps.options.passMs + LATE_TICKS * deps.options.tickMs;
+  const lateMs = deps.options.passMs + LATE_TICKS * deps.options.tickMs;
   const settlesAt = order.isForced ? order.at + lateMs : order.at;
   if (found || deps.clock.now() < settlesAt) return { head: next, isOver: false, hasMore: false };
   await bringLimitUpToDate(deps, head.name, {});
