@@ -230,14 +230,14 @@ function memoKey({ run, nodes }: PlayedRun, place: number, item: number | undefi
 /** An output that was known is one of an earlier success of the same pipeline, node, engine and key. */
 function checkCached(played: PlayedRun, place: number): void {
   const { world, plan, run, decisions, indexOf } = played;
-  for (const { to, at, from, nodes: of, items = [undefined] } of decisions) {
+  for (const { to, from, nodes: of, items = [undefined] } of decisions) {
     if (to !== 'C' || from !== undefined || !of.includes(indexOf(place))) continue;
     for (const item of items) {
       const key = memoKey(played, place, item);
-      const { output } =
+      // What was found first stands, however long the node then has to wait for its turn.
+      const { output, startedAt: at = 0 } =
         world.runs.results.get(resultName(run.nonce, { node: indexOf(place), item, attempt: 0 })) ?? {};
       const isRemembered = successesIn(played).some((one) => {
-        // When the memo was read, is told by the decision alone where nothing holds up the pass in between.
         const isInTime = !isQuiet(plan) || (one.at <= at && at <= one.at + one.ttlMs);
         return one.key === key && one.output === output && isInTime;
       });
