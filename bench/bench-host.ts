@@ -13,11 +13,15 @@ export const functionsDir = fileURLToPath(new URL('functions/', import.meta.url)
 /** Where synthesized templates are kept for the next time. */
 export const assemblies = fileURLToPath(new URL('../node_modules/.cache/millrace/', import.meta.url));
 
-/** Looks at the host, so many milliseconds apart, after which it counts as idle if it was so at every one. */
-const LOOKS = 25;
-const LOOK_MS = 4;
-/** A host that takes longer than this to come to rest is stuck (ms). */
-const STUCK_MS = 120_000;
+/** When a host counts as idle: if it was so at every one of so many looks, so far apart (ms). */
+export interface Patience {
+  readonly looks: number;
+  readonly lookMs: number;
+  /** A host that takes longer than this to come to rest is stuck (ms). */
+  readonly stuckMs: number;
+}
+
+const PATIENCE: Patience = { looks: 25, lookMs: 4, stuckMs: 120_000 };
 
 /** A host with state in a folder of its own, which goes with it. */
 export interface BenchHost extends Host {
@@ -53,11 +57,14 @@ export type DoneNode = z.output<typeof nodes>['items'][number];
 /** Puts a pipeline, and registers its engine. */
 export async function put(host: Host, pipeline: LoadPipeline): Promise<void> {
   const { engine } = pipeline;
-  if (engine) {
-    const { stateMachineArn } = builtIn.parse(await call(host, 'GET', '/v1/engines/lambda'));
-    await call(host, 'PUT', `/v1/engines/${engine.name}`, { stateMachineArn, maxConcurrent: engine.maxConcurrent });
-  }
+  if (engine) await putEngine(host, engine.name, engine.maxConcurrent);
   await call(host, 'PUT', `/v1/pipelines/${pipeline.name}`, toDefinition(pipeline));
+}
+
+/** Registers an engine of so many slots with the state machine of the engine `lambda`. */
+export async function putEngine(host: Host, name: string, maxConcurrent: number): Promise<void> {
+  const { stateMachineArn } = builtIn.parse(await call(host, 'GET', '/v1/engines/lambda'));
+  await call(host, 'PUT', `/v1/engines/${name}`, { stateMachineArn, maxConcurrent });
 }
 
 /** Starts a run and gives its id. */
@@ -68,13 +75,14 @@ export async function start(host: Host, pipeline: LoadPipeline): Promise<string>
 /**
  * Waits until nothing happens on the host any more. It looks at the host from inside, so that waiting costs no call;
  * more than once, since between two services what is under way can be seen in neither.
- * @throws Error after two minutes
+ * @param patience default: idle for a tenth of a second, stuck after two minutes
+ * @throws Error where it is stuck
  */
-export async function untilIdle(host: Host): Promise<void> {
+export async function untilIdle(host: Host, { looks: wanted, lookMs, stuckMs } = PATIENCE): Promise<void> {
   const begun = performance.now();
-  for (let looks = 0; looks < LOOKS; await sleep(LOOK_MS)) {
+  for (let looks = 0; looks < wanted; await sleep(lookMs)) {
     looks = host.isIdle() ? looks + 1 : 0;
-    if (performance.now() - begun > STUCK_MS) throw new Error('the host does not come to rest');
+    if (performance.now() - begun > stuckMs) throw new Error('the host does not come to rest');
   }
 }
 

@@ -1,8 +1,7 @@
 /** A development host on which scenarios are run one after the other, and counted. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { WireCounts } from '#local/wire-log.ts';
-import { type BenchHost, call, openBenchHost } from '../bench-host.ts';
+import { type BenchHost, call, openBenchHost, type Patience, putEngine, untilIdle } from '../bench-host.ts';
 import { type Logged, readOwnLogs } from './own-logs.ts';
 import { type OwnThreads, watchOwnThreads } from './own-threads.ts';
 import { definitionOf, engineOf, pipelineOf, type Scenario } from './scenario.ts';
@@ -35,14 +34,10 @@ export interface CountingHost {
 }
 
 const TABLE = 'millrace';
-/** A run that takes longer than this does not end any more (ms). */
-const LONGEST_MS = 30 * 60_000;
-/** The host is looked at so often (ms), and is at rest when it was idle at so many looks. */
-const LOOK_MS = 20;
-const LOOKS = 20;
+/** Runs of thousands of nodes take minutes, and the host is at rest where it was idle for four tenths of a second. */
+const PATIENCE: Patience = { looks: 20, lookMs: 20, stuckMs: 30 * 60_000 };
 const WARM_UP = chainOf(10, 5);
 
-const builtIn = z.object({ stateMachineArn: z.string() });
 const started = z.object({ id: z.string() });
 const run = z.looseObject({ state: z.string(), endedAt: z.iso.datetime().optional() });
 
@@ -69,7 +64,7 @@ export async function openCountingHost(say: (progress: string) => void): Promise
 
 async function count(host: BenchHost, threads: OwnThreads, scenario: Scenario): Promise<Counted> {
   await prepare(host, scenario);
-  await untilAtRest(host);
+  await untilIdle(host, PATIENCE);
   const before = await look(host, threads);
   threads.takeMostAtOnce();
   const begun = performance.now();
@@ -93,10 +88,7 @@ async function count(host: BenchHost, threads: OwnThreads, scenario: Scenario): 
 
 async function prepare(host: BenchHost, scenario: Scenario): Promise<void> {
   const { slots } = scenario;
-  if (slots !== undefined) {
-    const { stateMachineArn } = builtIn.parse(await call(host, 'GET', '/v1/engines/lambda'));
-    await call(host, 'PUT', `/v1/engines/${engineOf(slots)}`, { stateMachineArn, maxConcurrent: slots });
-  }
+  if (slots !== undefined) await putEngine(host, engineOf(slots), slots);
   await call(host, 'PUT', `/v1/pipelines/${pipelineOf(scenario)}`, definitionOf(scenario));
 }
 
@@ -116,20 +108,11 @@ async function runAll(host: BenchHost, scenario: Scenario): Promise<WireCounts> 
   const answers = await Promise.all(Array.from({ length: scenario.runs }, () => call(host, 'POST', path, {})));
   const ids = answers.map((answer) => started.parse(answer).id);
   for (let earlier = 0; ; earlier++) {
-    await untilAtRest(host);
+    await untilIdle(host, PATIENCE);
     const all = host.wireLog.since(before);
     const beforeLook = host.wireLog.snapshot();
     const over = await Promise.all(ids.map((id) => isOver(host, id)));
     if (over.every((each) => each)) return without(all, host.wireLog.since(beforeLook), earlier);
-  }
-}
-
-/** Looks at the host from inside, which costs no call. */
-async function untilAtRest(host: BenchHost): Promise<void> {
-  const begun = performance.now();
-  for (let looks = 0; looks < LOOKS; await sleep(LOOK_MS)) {
-    looks = host.isIdle() ? looks + 1 : 0;
-    if (performance.now() - begun > LONGEST_MS) throw new Error('the host does not come to rest');
   }
 }
 

@@ -15,7 +15,6 @@ import type {
   Reports,
   RunStore,
 } from '#ports/index.ts';
-
 import type { LimitTellings } from './limit-tellings.ts';
 
 /** What one pass did, for the log: one line a pass. */
