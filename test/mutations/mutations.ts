@@ -24,6 +24,8 @@ const STARTS = 'src/domain/starts.ts';
 const LIMIT = 'src/domain/limit.ts';
 const RUN_LIMITS = 'src/domain/run-limits.ts';
 const LIMIT_SWEEP = 'src/scheduler/limit-sweep.ts';
+const BACKFILLS = 'src/scheduler/backfills.ts';
+const APPROVALS = 'src/domain/approvals.ts';
 const PASS = 'src/scheduler/pass.ts';
 const COMMIT = 'src/scheduler/commit.ts';
 const GATHER = 'src/scheduler/gather.ts';
@@ -463,5 +465,40 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/domain/run-codec.ts',
     from: 'if (stored.schemaVersion > RUN_SCHEMA_VERSION) throw',
     to: 'if (stored.schemaVersion < 0) throw',
+  },
+  {
+    name: 'a backfill runs one more at once than it may',
+    file: BACKFILLS,
+    from: 'backfill.maxActiveRuns - active.length);',
+    to: 'backfill.maxActiveRuns + 1 - active.length);',
+    kinds: ['backfilled'],
+  },
+  {
+    name: 'a backfill counts an instant that it did not start',
+    file: BACKFILLS,
+    from: 'started: backfill.started + wanted, active',
+    to: 'started: backfill.started + wanted + 1, active',
+    kinds: ['backfilled'],
+  },
+  {
+    name: 'an answer to an item is taken for one to the first',
+    file: APPROVALS,
+    from: 'draft.flights.get(flightKey(command))',
+    to: 'draft.flights.get(flightKey(command.item ? { ...command, item: 0 } : command))',
+    kinds: ['answered'],
+  },
+  {
+    name: 'an answer counts for whichever attempt waits',
+    file: APPROVALS,
+    from: ' && flight.attempt === attempt',
+    to: '',
+    kinds: ['answered'],
+  },
+  {
+    name: 'an input that is too large is not put aside',
+    file: 'src/scheduler/start-params.ts',
+    from: 'if (bytes <= PAYLOAD_LIMITS.direct)',
+    to: 'if (bytes <= 2 * PAYLOAD_LIMITS.direct)',
+    kinds: ['bulky'],
   },
 ];

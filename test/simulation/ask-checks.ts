@@ -1,7 +1,8 @@
 /** Whether what users were told of marks, answers, deletions and re-runs is what became of the runs. */
+import type { AttemptResult } from '#domain/facts.ts';
 import type { NodeCode } from '#domain/node-status.ts';
 import { isRunOver, type MarkState, type RunRecord } from '#domain/run.ts';
-import { approvalOutcomes, attemptsBegun, isTakenOver, type PlayedRun, playedRun } from './chance.ts';
+import { approvalOutcomes, attemptsBegun, cachedItems, isTakenOver, type PlayedRun, playedRun } from './chance.ts';
 import { require } from './invariant-error.ts';
 import type { Plan } from './plan.ts';
 import { checkTakenOver } from './rerun-checks.ts';
@@ -52,31 +53,53 @@ function isAskedFor({ plan, run }: PlayedRun, place: number, letter: NodeCode): 
 
 /** Of an attempt that waits for an answer, the one that was accepted stands; without any, its time is over. */
 function checkAnswers(played: PlayedRun): void {
-  const { world, plan, run, nodes, indexOf } = played;
+  const { world, nodes, indexOf } = played;
   for (const [place, node] of nodes.entries()) {
     if (!node.approval || isTakenOver(played, place)) continue;
-    for (let attempt = 1; attempt <= attemptsBegun(played, place); attempt++) {
-      const asked = (plan.asks ?? []).filter(
-        (ask) => ask.kind === 'answer' && ask.place === place && ask.attempt === attempt,
-      );
-      const result = world.runs.results.get(resultName(run.nonce, { node: indexOf(place), item: undefined, attempt }));
-      const approves = result && result.status === 'SUCCEEDED';
-      const isAsked = asked.some((ask) => ask.kind === 'answer' && ask.approve === approves);
-      require(world, !result || isAsked, () => `n${place} of run ${run.id} has an answer that nobody gave`);
-      checkAccepted(played, place, attempt, approves);
+    const kept = cachedItems(played, place);
+    const all = node.map ? [...node.map.items.keys()].filter((item) => !kept.has(item)) : [undefined];
+    for (const item of all) {
+      for (let attempt = 1; attempt <= attemptsBegun(played, place, item); attempt++) {
+        checkAnswer(played, place, { node: indexOf(place), item, attempt });
+      }
+      require(world, approvalOutcomes(played, place, item).length <= (node.retry?.maxAttempts ?? 1), () =>
+        `n${place} waits on`);
     }
-    require(world, approvalOutcomes(played, place).length <= (node.retry?.maxAttempts ?? 1), () =>
-      `n${place} waits on`);
   }
 }
 
-function checkAccepted({ world, run }: PlayedRun, place: number, attempt: number, approves: boolean | undefined): void {
+/** An attempt that waits for an answer. */
+type Question = Pick<AttemptResult, 'node' | 'item' | 'attempt'>;
+
+function checkAnswer(played: PlayedRun, place: number, question: Question): void {
+  const { world, plan, run } = played;
+  const result = world.runs.results.get(resultName(run.nonce, question));
+  const approves = result && result.status === 'SUCCEEDED';
+  const isAsked = (plan.asks ?? []).some(
+    (ask) =>
+      ask.kind === 'answer' &&
+      ask.place === place &&
+      ask.item === question.item &&
+      ask.attempt === question.attempt &&
+      ask.approve === approves,
+  );
+  require(world, !result || isAsked, () => `n${place} of run ${run.id} has an answer that nobody gave`);
+  checkAccepted(played, place, question, approves);
+}
+
+function checkAccepted(
+  { world, run }: PlayedRun,
+  place: number,
+  { item, attempt }: Question,
+  approves: boolean | undefined,
+): void {
   const accepted = world.users.told.filter(
     ({ act, answer, nonce }) =>
       act.kind === 'answer' &&
       answer === 'accepted' &&
       nonce === run.nonce &&
       act.node === `n${place}` &&
+      act.item === item &&
       act.attempt === attempt,
   );
   require(world, accepted.length <= 1, () => `${accepted.length} answers of n${place} of run ${run.id} were accepted`);

@@ -17,8 +17,11 @@ const TURNS = {
   paused: 2,
   limits: 1,
   asked: 1,
+  answered: 1,
   scheduled: 1,
+  backfilled: 1,
   silent: 1,
+  bulky: 1,
   harsh: 1,
 } as const satisfies Record<PlanKind, number>;
 /** The kinds of a round, one turn of each before the second of any. */

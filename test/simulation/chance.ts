@@ -6,7 +6,9 @@ import { type NodeCode, statusOf } from '#domain/node-status.ts';
 import type { Decision, RunRecord } from '#domain/run.ts';
 import type { FinalState, Outcome } from '../reference/outcome.ts';
 import { require } from './invariant-error.ts';
-import { type Plan, type PlannedNode, pipelineName, playedBy } from './plan.ts';
+import type { Plan, PlannedNode } from './plan.ts';
+import { pipelineName } from './plan-definition.ts';
+import { playedBy } from './plan-scenario.ts';
 import { decisionsOf } from './reason-invariants.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
@@ -72,21 +74,22 @@ export function isTakenOver({ decisions, indexOf }: PlayedRun, place: number): b
   );
 }
 
-/** How the attempts of an approval ended. */
-export function approvalOutcomes(played: PlayedRun, place: number): readonly Outcome[] {
+/** How the attempts of an approval, or of an item of one, ended. */
+export function approvalOutcomes(played: PlayedRun, place: number, item?: number): readonly Outcome[] {
   const { world, run, indexOf } = played;
   const node = indexOf(place);
-  return Array.from({ length: attemptsBegun(played, place) }, (_, at): Outcome => {
-    const result = world.runs.results.get(resultName(run.nonce, { node, item: undefined, attempt: at + 1 }));
+  return Array.from({ length: attemptsBegun(played, place, item) }, (_, at): Outcome => {
+    const result = world.runs.results.get(resultName(run.nonce, { node, item, attempt: at + 1 }));
     if (result?.status === 'SUCCEEDED') return { status: 'SUCCEEDED' };
     return result ? { status: 'FAILED', error: result.error?.name ?? '' } : { status: 'TIMED_OUT' };
   });
 }
 
-/** Attempts that a node had begun. */
-export function attemptsBegun({ decisions, indexOf }: PlayedRun, place: number): number {
+/** Attempts that a node had begun, or an item of it. */
+export function attemptsBegun({ decisions, indexOf }: PlayedRun, place: number, item?: number): number {
   const index = indexOf(place);
-  const begun = decisions.filter(({ to, nodes, items }) => to === 'r' && nodes.includes(index) && !items);
+  const isOf = (items: readonly number[] | undefined) => (item === undefined ? !items : items?.includes(item) === true);
+  const begun = decisions.filter(({ to, nodes, items }) => to === 'r' && nodes.includes(index) && isOf(items));
   return Math.max(0, ...begun.map(({ attempt }) => attempt));
 }
 

@@ -4,6 +4,7 @@ import { type AttemptKey, parseExecutionName } from '#domain/execution-name.ts';
 import { isTerminal, statusOf } from '#domain/node-status.ts';
 import { isRunOver, isUnderWay, type RunRecord } from '#domain/run.ts';
 import type { PackedRun } from '#domain/run-codec.ts';
+import { checkBackfillsNow } from './backfill-checks.ts';
 import { require } from './invariant-error.ts';
 import { checkKept, checkLimits, waitsForLimits } from './limit-invariants.ts';
 import { checkReasons } from './reason-invariants.ts';
@@ -67,6 +68,7 @@ export function checkNow(world: World): void {
   for (const { run } of seen.runs.values()) if (run) checkGone(world, run);
   for (const id of world.runs.ids()) checkCommitted(world, id);
   checkLimits(world);
+  checkBackfillsNow(world);
   const { starts, events } = world.trace;
   for (; seen.starts < starts.length; seen.starts++) checkStart(world, starts[seen.starts] as Start);
   for (; seen.events < events.length; seen.events++) {

@@ -1,5 +1,6 @@
 /** How long the worlds of a plan may take at most. */
-import { attemptOf, type Plan, type PlannedNode, type PlannedPipeline } from './plan.ts';
+import type { Plan, PlannedNode, PlannedPipeline } from './plan.ts';
+import { attemptOf } from './plan-scenario.ts';
 
 /** Ticks after which every plan must have come to its end, whatever went wrong. */
 export function mostTicks(plan: Plan): number {
@@ -20,7 +21,9 @@ export function mostTicks(plan: Plan): number {
   ms += endsMs;
   const entries = Math.max(0, ...(plan.revisions ?? []).map(({ to }) => to.schedule?.length ?? 0));
   const byThemselves = Math.ceil(endsMs / 60_000 + 1) * entries + (plan.requests?.length ?? 0);
-  const runs = 1 + (plan.runsAtMs?.length ?? 0) + reruns + byThemselves;
+  const backfilled = (plan.backfills ?? []).map((one) => Math.ceil((one.toMs - one.fromMs) / 60_000 + 1) * entries);
+  const asked = reruns + backfilled.reduce((sum, count) => sum + count, 0);
+  const runs = 1 + (plan.runsAtMs?.length ?? 0) + asked + byThemselves;
   return Math.ceil(ms / tickMs) + runs * ticksOf(plan, undefined) + 20;
 }
 

@@ -1,5 +1,6 @@
 /** What users of a plan ask of its runs beside stops and pauses, and of its pipelines; what other systems ask for. */
 import type { MarkState } from '#domain/run.ts';
+import { BEGINNING } from './scenario.ts';
 import type { UserAct } from './user-acts.ts';
 
 /** What is asked of the `run`-th of the runs that there are by then. Nodes are named by their places. */
@@ -9,6 +10,8 @@ export type PlannedAsk = { readonly atMs: number; readonly run: number } & (
   | {
       readonly kind: 'answer';
       readonly place: number;
+      /** Of a map. */
+      readonly item?: number | undefined;
       readonly attempt: number;
       readonly approve: boolean;
       readonly times: number;
@@ -28,6 +31,15 @@ export type PlannedOrder = { readonly atMs: number } & (
   | { readonly kind: 'pausePipeline' | 'resumePipeline' }
   | { readonly kind: 'deletePipeline'; readonly isForced: boolean }
 );
+
+/** Asks for the runs of a range of instants, both ends included (ms after the world's beginning). */
+export interface PlannedBackfill {
+  readonly atMs: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly direction: 'forward' | 'backward';
+  readonly maxActiveRuns: number;
+}
 
 /** An event of another system that asks for a run; those of the same id are one. */
 export interface PlannedRequest {
@@ -53,8 +65,9 @@ function toActs(ask: PlannedAsk, at: number): UserAct[] {
     case 'mark':
       return [{ atMs, run, kind: 'mark', node: idOf(ask.place), state: ask.state }];
     case 'answer': {
-      const { place, attempt, approve, times } = ask;
-      return Array.from({ length: times }, () => ({ atMs, run, kind: 'answer', node: idOf(place), attempt, approve }));
+      const { place, item, attempt, approve, times } = ask;
+      const act: UserAct = { atMs, run, kind: 'answer', node: idOf(place), item, attempt, approve };
+      return Array.from({ length: times }, () => act);
     }
     case 'rerun': {
       const { from, marks } = ask;
@@ -70,6 +83,13 @@ function toActs(ask: PlannedAsk, at: number): UserAct[] {
 /** The acts of what is asked of a pipeline, one after the other. */
 export function actsOfOrders(orders: readonly PlannedOrder[], pipeline: string): UserAct[] {
   return orders.map((order) => ({ ...order, pipeline }));
+}
+
+/** The acts of backfills, each of a user of its own. */
+export function actsOfBackfills(backfills: readonly PlannedBackfill[], pipeline: string): UserAct[][] {
+  return backfills.map(({ fromMs, toMs, ...rest }) => [
+    { ...rest, kind: 'backfill', pipeline, from: BEGINNING + fromMs, to: BEGINNING + toMs },
+  ]);
 }
 
 /** The acts of requests, each on its own. */

@@ -9,6 +9,7 @@ import {
   referenceOutcome,
 } from '../reference/outcome.ts';
 import { checkAsks } from './ask-checks.ts';
+import { checkBackfills } from './backfill-checks.ts';
 import {
   approvalOutcomes,
   attemptsBegun,
@@ -24,7 +25,9 @@ import {
 } from './chance.ts';
 import { require } from './invariant-error.ts';
 import { mostTicks } from './most-ticks.ts';
-import { attemptOf, type Plan, type PlannedAttempt, type PlannedNode, playedBy, toFaults, toScenario } from './plan.ts';
+import { checkPayloads } from './payload-checks.ts';
+import type { Plan, PlannedAttempt, PlannedNode } from './plan.ts';
+import { attemptOf, playedBy, toFaults, toScenario } from './plan-scenario.ts';
 import { checkStartsByThemselves } from './schedule-checks.ts';
 import { checkSilences } from './silence-checks.ts';
 import { World } from './world.ts';
@@ -52,7 +55,7 @@ function referenceOfRun(played: PlayedRun): ReferenceOutcome {
       const decided = decidedState(played, place);
       const before = (fate ?? decided) && { attemptsBefore: attemptsBegun(played, place) };
       const told = { ...known, ...(fate && { fate }), ...(decided && { decided }), ...before };
-      if (node.approval) return { ...told, outcomes: orSuccess(approvalOutcomes(played, place)) };
+      if (node.approval && !node.map) return { ...told, outcomes: orSuccess(approvalOutcomes(played, place)) };
       if (node.map && known.map)
         return { ...told, map: { ...known.map, ...toldItems(played, node, place, known.map.items) } };
       return node.child === undefined ? told : { ...told, outcomes: orSuccess(childOutcomes(played, place)) };
@@ -60,10 +63,16 @@ function referenceOfRun(played: PlayedRun): ReferenceOutcome {
   );
 }
 
-function toldItems(played: PlayedRun, { child }: PlannedNode, place: number, items: readonly (readonly Outcome[])[]) {
+function toldItems(
+  played: PlayedRun,
+  { child, approval }: PlannedNode,
+  place: number,
+  items: readonly (readonly Outcome[])[],
+) {
   const cached = cachedItems(played, place);
-  if (child === undefined) return { cached };
-  return { cached, items: items.map((_, item) => orSuccess(childOutcomes(played, place, item))) };
+  if (child === undefined && !approval) return { cached };
+  const outcomesOf = approval ? approvalOutcomes : childOutcomes;
+  return { cached, items: items.map((_, item) => orSuccess(outcomesOf(played, place, item))) };
 }
 
 /** An attempt that was never made comes to nothing that counts: how many there were, is counted. */
@@ -106,6 +115,8 @@ function checkRuns(plan: Plan, world: World): void {
   require(world, roots === wanted || (isMaybe && roots < wanted), () => `${roots} runs were made`);
   checkAsks(plan, world);
   checkStartsByThemselves(plan, world);
+  checkBackfills(plan, world);
+  checkPayloads(plan, world);
   checkSilences(plan, world);
   if (plan.faults.some(([, fault]) => fault.kind === 'refuse')) return;
   for (const run of world.runs.everAll()) checkOutcome(playedRun(world, plan, run));

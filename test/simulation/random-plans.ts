@@ -1,7 +1,10 @@
 /** The kinds of random plans: graphs with everything that a definition may say, and random trouble. */
 import type fc from 'fast-check';
 import type { Plan } from './plan.ts';
+import { answeredPlans } from './plans/answered.ts';
 import { askedPlans } from './plans/asked.ts';
+import { backfilledPlans } from './plans/backfilled.ts';
+import { bulkyPlans } from './plans/bulky.ts';
 import { crowdPlans } from './plans/crowd.ts';
 import { endingPlans } from './plans/ending.ts';
 import { familyPlans } from './plans/family.ts';
@@ -25,7 +28,10 @@ export const PLANS = {
   paused: pausedPlans,
   limits: limitPlans,
   asked: askedPlans,
+  answered: answeredPlans,
   scheduled: scheduledPlans,
+  backfilled: backfilledPlans,
   silent: silentPlans,
+  bulky: bulkyPlans,
   harsh: harshPlans,
 } as const satisfies Record<string, fc.Arbitrary<Plan>>;

@@ -89,6 +89,27 @@ describe('a random run in a random world', () => {
     );
   });
 
+  it('becomes what was answered to each item of a map that asks', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.answered, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 200 },
+    );
+  });
+
+  it('is given what its upstreams gave, however large it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.bulky, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 100 },
+    );
+  });
+
+  it('is one of those that a backfill asks for, once for each instant, in order, so many at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(PLANS.backfilled, async (plan) => void (await playPlan(plan))),
+      { ...TELL, numRuns: 60 },
+    );
+  });
+
   it('starts by itself once for each instant and event, and not while its pipeline is paused or deleted', async () => {
     await fc.assert(
       fc.asyncProperty(PLANS.scheduled, async (plan) => void (await playPlan(plan))),

@@ -1,11 +1,15 @@
 /** What a world plays, and what it writes down. */
 import type { ExecutionEnd } from '#adapters/memory/memory-executions.ts';
+import type { MemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
 import type { StepOptions } from '#domain/draft.ts';
 import type { RunRecord } from '#domain/run.ts';
-import type { BusEvent, Evaluator, Memo, Payloads } from '#ports/index.ts';
+import type { BusEvent, Evaluator, Memo } from '#ports/index.ts';
 import type { StageTrace } from '#testing/stage.ts';
 import type { UserAct } from './users.ts';
+
+/** When every world begins (ms since the epoch): a full minute. */
+export const BEGINNING = 1_800_000_000_000;
 
 /** How an execution of a node's attempt goes. */
 export interface Script {
@@ -53,7 +57,7 @@ export interface Scenario {
   /** What earlier runs left behind. */
   readonly memo?: Memo;
   /** @default none in it */
-  readonly payloads?: Payloads;
+  readonly payloads?: MemoryPayloads;
   /** Whether calls about pipelines may go wrong, too. @default only where one is put */
   readonly watchesPipelines?: boolean;
 }

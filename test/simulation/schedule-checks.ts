@@ -3,8 +3,9 @@ import type { RunRecord } from '#domain/run.ts';
 import { isQuiet } from './chance.ts';
 import { require } from './invariant-error.ts';
 import type { Plan } from './plan.ts';
-import { pipelineName, playedBy } from './plan.ts';
 import { eventIdOf, type PlannedRequest } from './plan-asks.ts';
+import { pipelineName } from './plan-definition.ts';
+import { playedBy } from './plan-scenario.ts';
 import type { World } from './world.ts';
 
 const MINUTE_MS = 60_000;
@@ -50,7 +51,7 @@ function standingIn(plan: Plan, world: World, pipeline: string): Stood[] {
     const of = { pipeline, revision, tags: [], trigger: { type: 'api' as const } };
     const until = Math.min(heads[place + 1]?.at ?? Number.POSITIVE_INFINITY, deletedAt ?? Number.POSITIVE_INFINITY);
     for (const { id = '', cron, rate, catchUp = 'none' } of playedBy(plan, of).schedule ?? []) {
-      const everyMs = (cron?.startsWith('*/2') || rate?.startsWith('2') ? 2 : 1) * MINUTE_MS;
+      const everyMs = everyMsOf({ cron, rate });
       const since = cursors.get(id) ?? at;
       const offset = cron === undefined ? since % everyMs : 0;
       const before = stood.find((one) => one.entry === id && one.until === at && one.since === since);
@@ -59,6 +60,11 @@ function standingIn(plan: Plan, world: World, pipeline: string): Stood[] {
     }
   }
   return stood;
+}
+
+/** How far apart the instants of an entry of a plan are (ms). */
+export function everyMsOf({ cron, rate }: { readonly cron?: string | undefined; readonly rate?: string | undefined }) {
+  return (cron?.startsWith('*/2') || rate?.startsWith('2') ? 2 : 1) * MINUTE_MS;
 }
 
 function checkInstant(world: World, run: RunRecord, entries: readonly Stood[]): void {
@@ -88,7 +94,8 @@ function latestMs({ faults, options }: World): number {
   return SLACK_MS + (isQuietWorld ? 0 : options.passMs + 2 * (faults.skewMs ?? 0));
 }
 
-function checkNotPaused(world: World, { createdAt }: RunRecord, what: string): void {
+/** Nothing starts by itself while its pipeline is paused. */
+export function checkNotPaused(world: World, { createdAt }: RunRecord, what: string): void {
   const skew = 2 * (world.faults.skewMs ?? 0);
   const latest = latestMs(world);
   for (const { from, until = Number.POSITIVE_INFINITY } of world.trace.pauses) {

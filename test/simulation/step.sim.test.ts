@@ -11,7 +11,9 @@ import { isRunOver, type RunRecord } from '#domain/run.ts';
 import { type StepResult, step } from '#domain/step.ts';
 import { type Chooser, chooser } from '#testing/chooser.ts';
 import { newRun } from './new-run.ts';
-import { attemptOf, evaluate, type Plan, type PlannedNode, toDefinition } from './plan.ts';
+import type { Plan, PlannedNode } from './plan.ts';
+import { evaluate, toDefinition } from './plan-definition.ts';
+import { attemptOf } from './plan-scenario.ts';
 import { referenceOf } from './play-plan.ts';
 import { PLANS } from './random-plans.ts';
 

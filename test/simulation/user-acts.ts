@@ -12,6 +12,7 @@ import { pausePipeline, resumePipeline } from '#scheduler/pause-pipeline.ts';
 import { putPool } from '#scheduler/pools.ts';
 import { putPipeline } from '#scheduler/put-pipeline.ts';
 import { type RerunRequest, rerunRun } from '#scheduler/rerun-run.ts';
+import { type BackfillRequest, startBackfill } from '#scheduler/start-backfill.ts';
 import { startRun } from '#scheduler/start-run.ts';
 import { machineArn } from '#testing/stage.ts';
 
@@ -27,7 +28,13 @@ export type RunAct = OfRun &
     /** Starts the run again, once it is over. */
     | ({ readonly kind: 'rerun' } & Pick<RerunRequest, 'from' | 'marks'> & { readonly key: string })
     | { readonly kind: 'mark'; readonly node: string; readonly state: MarkState }
-    | { readonly kind: 'answer'; readonly node: string; readonly attempt: number; readonly approve: boolean }
+    | {
+        readonly kind: 'answer';
+        readonly node: string;
+        readonly item?: number | undefined;
+        readonly attempt: number;
+        readonly approve: boolean;
+      }
     | { readonly kind: 'delete'; readonly isForced: boolean }
     /** Newer code has the run for so long (ms). */
     | { readonly kind: 'lend'; readonly forMs: number }
@@ -54,6 +61,7 @@ export type UserAct = { readonly atMs: number } & (
   | { readonly kind: 'put'; readonly definition: PipelineDefinition; readonly revision: string }
   | { readonly kind: 'pausePipeline' | 'resumePipeline'; readonly pipeline: string }
   | { readonly kind: 'deletePipeline'; readonly pipeline: string; readonly isForced: boolean }
+  | ({ readonly kind: 'backfill'; readonly pipeline: string } & BackfillRequest)
   /** Another system puts an event on the bus, and the bus hands it over so many times. */
   | { readonly kind: 'request'; readonly body: string; readonly copies: number }
 );
@@ -101,6 +109,8 @@ export async function askFor(deps: PassDeps, act: UserAct, target: Target): Prom
       return toAnswered(await resumePipeline(deps, act.pipeline));
     case 'deletePipeline':
       return toAnswered(await deletePipeline(deps, act.pipeline, { isForced: act.isForced, by: 'user' }));
+    case 'backfill':
+      return toAnswered(await startBackfill(deps, act.pipeline, act));
     case 'request':
     case 'lend':
       throw new Error(`a ${act.kind} is no call of ours`);
@@ -142,8 +152,8 @@ async function askRun(
     case 'delete':
       return toTold(await deleteRun(deps, target, { isForced: act.isForced, by: 'user' }));
     case 'answer': {
-      const { attempt, approve } = act;
-      const given = { node: indexOf(act.node), attempt, approve, by: 'user' };
+      const { item, attempt, approve } = act;
+      const given = { node: indexOf(act.node), item, attempt, approve, by: 'user' };
       return toTold(await answerAttempt(deps, target, given));
     }
     default:

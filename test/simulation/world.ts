@@ -9,7 +9,7 @@ import { createMemoryExecutions, type MemoryExecution } from '#adapters/memory/m
 import { createCountingIds } from '#adapters/memory/memory-ids.ts';
 import { createMemoryLimitStore } from '#adapters/memory/memory-limit-store.ts';
 import { createMemoryMemo } from '#adapters/memory/memory-memo.ts';
-import { createMemoryPayloads } from '#adapters/memory/memory-payloads.ts';
+import { createMemoryPayloads, type MemoryPayloads } from '#adapters/memory/memory-payloads.ts';
 import { createMemoryPipelineStore } from '#adapters/memory/memory-pipeline-store.ts';
 import { createMemoryReports } from '#adapters/memory/memory-reports.ts';
 import type { PipelineDefinition } from '#domain/definition.ts';
@@ -17,7 +17,7 @@ import { type CompiledPipeline, compilePipeline } from '#domain/graph.ts';
 import { type LimitRecord, newLimit, parseLimitName } from '#domain/limit.ts';
 import type { RunRecord } from '#domain/run.ts';
 import { NewerRunError } from '#domain/run-codec.ts';
-import type { BusEvent, Evaluator, Memo, Payloads, PipelineStore } from '#ports/index.ts';
+import type { BusEvent, Evaluator, Memo, PipelineStore } from '#ports/index.ts';
 import { DecidedTooLongAgoError } from '#scheduler/start-run.ts';
 import { ExecutionEnds } from '#testing/execution-ends.ts';
 import { type Faults, InjectedFailure } from '#testing/faults.ts';
@@ -29,7 +29,7 @@ import { InvariantError } from './invariant-error.ts';
 import { checkNow } from './invariants.ts';
 import { newRun } from './new-run.ts';
 import { Requests } from './requests.ts';
-import { actsOf, builtInEngines, type Scenario, type Script, type Trace } from './scenario.ts';
+import { actsOf, BEGINNING, builtInEngines, type Scenario, type Script, type Trace } from './scenario.ts';
 import { Users } from './users.ts';
 import { createWatchedRuns } from './watched-runs.ts';
 
@@ -38,7 +38,6 @@ export type { Scenario, Script, Trace } from './scenario.ts';
 
 /** What a batch says of a message that is none: it goes to the dead letters. */
 const UNREADABLE = 'a message of the inbox cannot be read';
-const BEGINNING = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
 
 export class World extends Stage {
@@ -62,7 +61,7 @@ export class World extends Stage {
   private readonly due;
   readonly memo: Memo;
   readonly reports = createMemoryReports();
-  readonly payloads: Payloads;
+  readonly payloads: MemoryPayloads;
   private readonly ids = createCountingIds();
   readonly executions;
   readonly scenario: Scenario;

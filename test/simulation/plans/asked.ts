@@ -14,10 +14,16 @@ const MOST_NODES = 6;
 const run = rarely(fc.nat(4), 0, 2);
 const place = fc.nat(MOST_NODES - 1);
 const state = fc.constantFrom('SUCCEEDED' as const, 'FAILED' as const, 'SKIPPED' as const);
-const soon = fc.constantFrom(500, 5, 1_010, 2_500, 6_000, 31_000, 62_000);
+export const soon = fc.constantFrom(500, 5, 1_010, 2_500, 6_000, 31_000, 62_000);
 const late = fc.constantFrom(20_000, 5_000, 130_000, 200_000);
 
-const mark: fc.Arbitrary<PlannedAsk> = fc.record({ kind: fc.constant('mark' as const), atMs: soon, run, place, state });
+export const mark: fc.Arbitrary<PlannedAsk> = fc.record({
+  kind: fc.constant('mark' as const),
+  atMs: soon,
+  run,
+  place,
+  state,
+});
 
 const answer: fc.Arbitrary<PlannedAsk> = fc.record({
   kind: fc.constant('answer' as const),
@@ -36,7 +42,7 @@ const deletion: fc.Arbitrary<PlannedAsk> = fc.record({
   isForced: fc.boolean(),
 });
 
-const rerun: fc.Arbitrary<PlannedAsk> = fc.record({
+export const rerun: fc.Arbitrary<PlannedAsk> = fc.record({
   kind: fc.constant('rerun' as const),
   atMs: late,
   run,
@@ -71,7 +77,7 @@ const waits = fc.array(rarely(fc.constantFrom(30, 90), undefined, 2), {
 });
 
 /** What waits for an answer is no map, and nothing of it is remembered. */
-function toApproval(node: PlannedNode, timeoutSeconds: number): PlannedNode {
+export function toApproval(node: PlannedNode, timeoutSeconds: number): PlannedNode {
   const { map: _map, child: _child, cache: _cache, engine: _engine, queueTimeoutSeconds: _wait, ...rest } = node;
   return { ...rest, approval: true, isReader: false, timeoutSeconds };
 }
@@ -82,7 +88,7 @@ function withRival(ask: PlannedAsk): PlannedAsk[] {
 }
 
 /** Acts name nodes that there are, and answers those that wait for one, where there is any. */
-function within(ask: PlannedAsk, count: number, waiting: readonly number[]): PlannedAsk {
+export function within(ask: PlannedAsk, count: number, waiting: readonly number[]): PlannedAsk {
   if (ask.kind === 'answer' && waiting.length > 0) {
     return { ...ask, place: waiting[ask.place % waiting.length] as number };
   }
