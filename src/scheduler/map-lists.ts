@@ -9,6 +9,17 @@ const PIECE = 100;
 /** Pieces never change, so each process keeps so many of them. */
 const kept = createKeptValues<RunStore, readonly Json[]>(50);
 
+/** A list of a run that is not there, which a committed one always is, until the run is deleted. */
+export class MissingListError extends Error {
+  readonly run: RunKey;
+
+  constructor(run: RunKey, key: string) {
+    super(`the list ${key} of run ${run.id} is not there`);
+    this.name = 'MissingListError';
+    this.run = run;
+  }
+}
+
 /** Stores a list under its key. Repeated puts write the same. */
 export async function storeList(deps: PassDeps, run: RunKey, key: string, list: readonly Json[]): Promise<void> {
   for (let at = 0; at < list.length; at += PIECE) {
@@ -37,7 +48,7 @@ export async function copyList(
 
 /**
  * Reads an item of a stored list.
- * @throws Error where the list is not there, which a committed one always is
+ * @throws MissingListError
  */
 export async function readItem(deps: PassDeps, run: RunKey, key: string, item: number): Promise<Json> {
   const piece = await readPiece(deps, run, pieceKey(key, item));
@@ -49,7 +60,7 @@ async function readPiece(deps: PassDeps, run: RunKey, key: string): Promise<read
   const known = kept.get(deps.runs, place);
   if (known) return known;
   const text = await deps.runs.readValue(run, key);
-  if (text === undefined) throw new Error(`the list ${key} of run ${run.id} is not there`);
+  if (text === undefined) throw new MissingListError(run, key);
   const piece = JSON.parse(text) as readonly Json[];
   kept.put(deps.runs, place, piece);
   return piece;

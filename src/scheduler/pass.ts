@@ -22,6 +22,7 @@ import { storeAskedResults } from './asked-results.ts';
 import { commit } from './commit.ts';
 import type { Completion } from './completion.ts';
 import { type Decided, decide } from './decide.ts';
+import { unlessDeleted } from './deleted-meanwhile.ts';
 import { carryOutDeletion, isLeaving } from './deletion.ts';
 import type { PassDeps } from './deps.ts';
 import { evaluateTemplates } from './evaluation.ts';
@@ -104,7 +105,7 @@ export async function runPass(deps: PassDeps, runId: string, input: PassInput = 
   const progress: Progress = { tally, storeResult: createResultStoring(deps.runs, runId), isTaken: false };
   const looking: PassDeps = { ...deps, executions: rememberEnds(deps.executions) };
   for (let reading = 0; reading < MAX_READINGS; reading++) {
-    const outcome = await onePass(looking, runId, input, progress);
+    const outcome = await onePass(looking, runId, input, progress).catch((error) => unlessDeleted(looking, error));
     if (!outcome) {
       tally.conflicts += 1;
       continue;
@@ -117,7 +118,7 @@ export async function runPass(deps: PassDeps, runId: string, input: PassInput = 
   return { kind: 'busy' };
 }
 
-/** One reading; nothing where another pass committed in between. */
+/** One reading; nothing where another pass committed in between, or deleted the run. */
 async function onePass(
   deps: PassDeps,
   runId: string,
@@ -273,7 +274,7 @@ async function carryOut(
   const owes =
     run.rev !== before.rev && owesAnnouncement(run, saysNodes(pipeline, run)) && isOwn(pipeline, run, before);
   if (owes) await announce(deps, pipeline, run);
-  if (run !== before) await remember(deps, reading);
+  if (run.rev !== before.rev) await remember(deps, reading);
   const isUnsettled = answers.some((answer) => answer.answer === 'later' || answer.answer === 'refused');
   const telling = await tellLimits(deps, pipeline, { run, before, facts: decided.limits });
   for (const id of telling?.inTheWay ?? []) {

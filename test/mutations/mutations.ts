@@ -497,8 +497,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an input that is too large is not put aside',
     file: 'src/scheduler/start-params.ts',
-    from: 'if (bytes <= PAYLOAD_LIMITS.direct)',
-    to: 'if (bytes <= 2 * PAYLOAD_LIMITS.direct)',
+    from: 'if (bytes <= PAYLOAD_LIMITS.direct) return {',
+    to: 'if (bytes <= 2 * PAYLOAD_LIMITS.direct) return {',
     kinds: ['bulky'],
   },
 ];

@@ -45,6 +45,14 @@ describe('a node with a cache', () => {
     expect([second.run.nodes, second.output, second.executions]).toEqual(['SCS', '"c"', ['0', '2']]);
   });
 
+  it('is remembered once, though its end is acknowledged by a commit of its own', async () => {
+    const definition = { name: 'cache', nodes: [node('c', [], { cache: { key: 'k', ttlSeconds: 3_600 } })] };
+    const world = new World({ name: 'cache', definition, evaluator: createInlineEvaluator() });
+    await world.play();
+    const kept = world.trace.operations.filter((operation) => operation.includes(' memo.write'));
+    expect([world.runs.latest(world.run?.id ?? '').state, kept.length]).toEqual(['SUCCEEDED', 1]);
+  });
+
   it('runs again with another key, or once its time is over', async () => {
     const memo = createMemoryMemo();
     await play(memo, byOutput);
