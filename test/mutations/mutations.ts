@@ -501,4 +501,11 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'if (bytes <= 2 * PAYLOAD_LIMITS.direct) return {',
     kinds: ['bulky'],
   },
+  {
+    name: 'what was deleted goes while somebody may make it again',
+    file: 'src/scheduler/deletion.ts',
+    from: 'if (mayBeMadeAgain(deps, run)) return;',
+    to: '',
+    tests: ['test/simulation/made-again.sim.test.ts'],
+  },
 ];

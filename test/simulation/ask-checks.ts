@@ -121,8 +121,9 @@ function checkDeletions(world: World): void {
     if (left.has(run.nonce)) continue;
     require(world, isWanted(run), () => `run ${run.id} is gone, and was ${run.state}`);
   }
+  const isAllForced = world.users.told.some(({ act }) => act.kind === 'deletePipeline' && act.isForced);
   for (const { id, deleted, endedAt = Number.POSITIVE_INFINITY } of world.runs.everAll()) {
-    const isForced = asked.some(({ act, run }) => act.kind === 'delete' && act.isForced && run === id);
+    const isForced = isAllForced || asked.some(({ act, run }) => act.kind === 'delete' && act.isForced && run === id);
     const isLate = !deleted || deleted.at + 2 * (world.faults.skewMs ?? 0) >= endedAt;
     require(world, isForced || isLate, () => `run ${id} was deleted while it was active, and nobody forced it`);
   }

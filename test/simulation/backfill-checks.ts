@@ -58,7 +58,12 @@ export function checkBackfills(plan: Plan, world: World): void {
 function checkGroup(plan: Plan, world: World, runs: readonly RunRecord[]): void {
   const [first] = runs as [RunRecord, ...RunRecord[]];
   const names = runs.map(nameOf);
-  require(world, new Set(names).size === names.length, () => `an instant has two runs: ${names.join(', ')}`);
+  const isTwice = (run: RunRecord) => runs.filter((one) => nameOf(one) === nameOf(run)).length > 1;
+  const unexplained = runs.filter((run) => isTwice(run) && !run.deleted);
+  // Who asks again for a backfill one of whose runs was deleted gets that one anew.
+  const isOnce =
+    new Set(unexplained.map(nameOf)).size === unexplained.length && (!runs.some(isTwice) || isAskedAgain(world));
+  require(world, isOnce, () => `an instant has two runs: ${names.join(', ')}`);
   require(world, runs.every(({ revision }) => revision === first.revision), () => 'a backfill has two revisions');
   for (const run of runs) checkNotPaused(world, run, `run ${run.id} of a backfill`);
   const asked = world.users.told.flatMap(({ act }) => (act.kind === 'backfill' ? [act] : []));
@@ -70,8 +75,15 @@ function checkGroup(plan: Plan, world: World, runs: readonly RunRecord[]): void 
   require(world, isAsked, () => `nobody asked for the backfill of ${names.join(', ')}`);
 }
 
+function isAskedAgain({ users, runs, faults }: World): boolean {
+  const deletedAt = Math.min(...runs.everAll().flatMap(({ deleted }) => deleted?.at ?? []));
+  return users.told.some(({ act, at }) => act.kind === 'backfill' && at + 2 * (faults.skewMs ?? 0) > deletedAt);
+}
+
+/** Of those that were deleted, nobody knows when they were made. */
 function isInOrder(runs: readonly RunRecord[], { direction }: Asked): boolean {
-  const times = runs.filter(({ deleted }) => !deleted).map(({ trigger }) => Date.parse(trigger.instant ?? ''));
+  if (runs.some(({ deleted }) => deleted)) return true;
+  const times = runs.map(({ trigger }) => Date.parse(trigger.instant ?? ''));
   return times.every(
     (time, at) => at === 0 || (direction === 'forward' ? time >= (times[at - 1] ?? 0) : time <= (times[at - 1] ?? 0)),
   );

@@ -91,9 +91,7 @@ async function checkChild(world: World, run: RunRecord, parent: ParentAttempt): 
   require(world, late <= 0 || !hasBegun || cleansUp, () => `child ${run.id} ended ${late} ms after its parent`);
   require(world, run.depth === (above.depth ?? 0) + 1, () => `child ${run.id} stands ${run.depth} deep`);
   const result = world.runs.results.get(resultName(above.nonce, parent));
-  // Who slept just before it started the child may make it again, once it was deleted: it then ends before it begins.
-  const isLeftOver = isMadeAgain(world, run.id) && !hasBegun;
-  if (result?.status === 'SUCCEEDED' && !isLeftOver) {
+  if (result?.status === 'SUCCEEDED') {
     const output = run.outputKey === undefined ? 'null' : await world.runs.readValue(run, run.outputKey);
     require(world, run.state === 'SUCCEEDED' && output === result.output, () => {
       return `the parent has ${result.output}, the child is ${run.state} with ${output}`;

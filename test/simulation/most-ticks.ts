@@ -15,6 +15,8 @@ export function mostTicks(plan: Plan): number {
   for (const { changes } of plan.limits ?? []) ms += Math.max(...changes.map(({ atMs }) => atMs)) + 60_000;
   for (const ask of plan.asks ?? []) ms += ask.kind === 'lend' ? ask.forMs + 16 * 60_000 : 0;
   ms += Math.max(0, ...(plan.asks ?? []).map(({ atMs }) => atMs));
+  // What is deleted stays until nobody can make it again.
+  if (plan.asks?.some(({ kind }) => kind === 'delete')) ms += 70_000;
   const reruns = (plan.asks ?? []).filter(({ kind }) => kind === 'rerun').length;
   ms += Math.max(0, ...(plan.orders ?? []).map(({ atMs }) => atMs), ...(plan.requests ?? []).map(({ atMs }) => atMs));
   const endsMs = Math.max(0, ...(plan.revisions ?? []).map(({ atMs }) => atMs));

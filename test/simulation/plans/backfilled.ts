@@ -1,8 +1,9 @@
 /** A pipeline whose schedule is run for times that are over, while it runs by itself, is put anew, paused and deleted. */
 import fc from 'fast-check';
 import type { Plan } from '../plan.ts';
-import type { PlannedBackfill } from '../plan-asks.ts';
+import type { PlannedAsk, PlannedBackfill } from '../plan-asks.ts';
 import { nodesUpTo } from './nodes.ts';
+import { rarely } from './rarely.ts';
 import { scheduledPlans } from './scheduled.ts';
 
 const backfill: fc.Arbitrary<PlannedBackfill> = fc
@@ -26,13 +27,25 @@ const backfills: fc.Arbitrary<readonly PlannedBackfill[]> = fc
     drawn.flatMap(({ one, againMs }) => (againMs === undefined ? [one] : [one, { ...one, atMs: one.atMs + againMs }])),
   );
 
+/** Runs that are deleted, some a moment after they were made. */
+const deletions: fc.Arbitrary<readonly PlannedAsk[]> = fc.array(
+  fc.record({
+    kind: fc.constant('delete' as const),
+    atMs: fc.constantFrom(64_000, 5_000, 68_000, 90_000, 130_000, 160_000),
+    run: fc.nat(5),
+    isForced: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+
 /** Runs of what is over, beside those of the schedule. */
 export const backfilledPlans: fc.Arbitrary<Plan> = fc
-  .record({ plan: scheduledPlans, nodes: nodesUpTo(1), backfills })
-  .map(({ plan, nodes, backfills: asked }) => ({
+  .record({ plan: scheduledPlans, nodes: nodesUpTo(1), backfills, asks: rarely(deletions, undefined, 1) })
+  .map(({ plan, nodes, backfills: asked, asks }) => ({
     ...plan,
     nodes,
     revisions: (plan.revisions ?? []).map((revision) => ({ ...revision, to: { ...revision.to, nodes } })),
     requests: [],
+    asks,
     backfills: asked,
   }));
