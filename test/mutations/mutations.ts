@@ -506,6 +506,6 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/scheduler/deletion.ts',
     from: 'if (mayBeMadeAgain(deps, run)) return;',
     to: '',
-    tests: ['test/simulation/made-again.sim.test.ts'],
+    tests: ['test/simulation/deleted-meanwhile.sim.test.ts'],
   },
 ];

@@ -1,6 +1,6 @@
-/** Runs whose starter sleeps, at every port call, until they were played by others and deleted. */
+/** Runs over which, or over whose start, a pass sleeps, at every port call, until they were played by others and deleted. */
 import { describe, it } from 'vitest';
-import type { Plan, PlannedNode } from './plan.ts';
+import type { Plan, PlannedAttempt, PlannedNode } from './plan.ts';
 import { playPlan } from './play-plan.ts';
 
 const NODE: PlannedNode = {
@@ -39,6 +39,16 @@ const SCHEDULED: Plan = {
   asks: [{ kind: 'delete', atMs: 66_000, run: 1, isForced: false }],
 };
 
+const [SUCCESS] = NODE.attempts as [PlannedAttempt];
+
+/** Two items, one after the other: the pass that starts the second one reads the list of the map. */
+const MAPPED: Plan = {
+  ...PLAN,
+  nodes: [{ ...NODE, map: { items: [[SUCCESS], [SUCCESS]], maxConcurrency: 1, tolerated: 0 } }],
+  children: undefined,
+  asks: [{ kind: 'delete', atMs: 20_000, run: 0, isForced: false }],
+};
+
 async function sleepEverywhere(plan: Plan, forMs: number): Promise<void> {
   const { trace } = await playPlan(plan);
   for (let at = 0; at < trace.operations.length; at++) {
@@ -57,5 +67,11 @@ describe('what was deleted is not made again by who slept while it started it', 
 
   it.each(SLEEPS_MS)('a run of a schedule, for %i ms', async (forMs) => {
     await sleepEverywhere(SCHEDULED, forMs);
+  });
+});
+
+describe('a pass over a run that was deleted meanwhile', () => {
+  it('ends without a word, though the list of a map has gone', async () => {
+    await sleepEverywhere(MAPPED, 200_000);
   });
 });
