@@ -58,11 +58,10 @@ export function checkBackfills(plan: Plan, world: World): void {
 function checkGroup(plan: Plan, world: World, runs: readonly RunRecord[]): void {
   const [first] = runs as [RunRecord, ...RunRecord[]];
   const names = runs.map(nameOf);
-  const isTwice = (run: RunRecord) => runs.filter((one) => nameOf(one) === nameOf(run)).length > 1;
-  const unexplained = runs.filter((run) => isTwice(run) && !run.deleted);
-  // Who asks again for a backfill one of whose runs was deleted gets that one anew.
-  const isOnce =
-    new Set(unexplained.map(nameOf)).size === unexplained.length && (!runs.some(isTwice) || isAskedAgain(world));
+  // Who asks again for a backfill one of whose runs is deleted gets that one anew.
+  const isRepeated = (run: RunRecord) =>
+    runs.some((other) => other !== run && nameOf(other) === nameOf(run) && !(run.deleted && isAskedAfter(world, run)));
+  const isOnce = runs.filter(isRepeated).length <= new Set(runs.filter(isRepeated).map(nameOf)).size;
   require(world, isOnce, () => `an instant has two runs: ${names.join(', ')}`);
   require(world, runs.every(({ revision }) => revision === first.revision), () => 'a backfill has two revisions');
   for (const run of runs) checkNotPaused(world, run, `run ${run.id} of a backfill`);
@@ -75,9 +74,8 @@ function checkGroup(plan: Plan, world: World, runs: readonly RunRecord[]): void 
   require(world, isAsked, () => `nobody asked for the backfill of ${names.join(', ')}`);
 }
 
-function isAskedAgain({ users, runs, faults }: World): boolean {
-  const deletedAt = Math.min(...runs.everAll().flatMap(({ deleted }) => deleted?.at ?? []));
-  return users.told.some(({ act, at }) => act.kind === 'backfill' && at + 2 * (faults.skewMs ?? 0) > deletedAt);
+function isAskedAfter({ users, faults }: World, { createdAt }: RunRecord): boolean {
+  return users.told.some(({ act, at }) => act.kind === 'backfill' && at + 2 * (faults.skewMs ?? 0) > createdAt);
 }
 
 /** Of those that were deleted, nobody knows when they were made. */

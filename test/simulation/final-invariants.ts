@@ -48,7 +48,7 @@ async function checkRun(world: World, run: RunRecord): Promise<void> {
   if (!isMadeAgain(world, run.id)) checkPublished(world, run);
   checkRevision(world, run);
   if (run.parent) await checkChild(world, run, run.parent);
-  if (world.users.stopsAccepted.has(run.id)) {
+  if (world.users.stopsAccepted.has(run.nonce)) {
     require(world, run.state === 'ABORTED' || run.state === 'FAILED', () => `stop accepted, run ${run.state}`);
   }
   for (const result of await world.runs.listResults(run)) {

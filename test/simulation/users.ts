@@ -27,7 +27,7 @@ export interface Told {
 const AGAIN_MS = 1_000;
 
 export class Users {
-  /** When a user was told that a run will stop, by its id. */
+  /** When a user was told that a run will stop, by its nonce. */
   readonly stopsAccepted = new Map<string, number>();
   /** All that they were told, in order; what has to be asked again is not among it. */
   readonly told: Told[] = [];
@@ -90,7 +90,8 @@ export class Users {
     this.told.push({ act, run, nonce, answer, askedAt, at: now });
     if (act.kind !== 'stop' || outcome?.kind !== 'done') return;
     const isStopped = outcome.run.stop?.kind === 'user' && outcome.command !== 'over';
-    if (isStopped && !this.stopsAccepted.has(run)) this.stopsAccepted.set(run, now);
+    const told = outcome.run.nonce;
+    if (isStopped && !this.stopsAccepted.has(told)) this.stopsAccepted.set(told, now);
   }
 
   private aim(run: string): Target {
