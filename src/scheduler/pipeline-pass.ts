@@ -98,7 +98,7 @@ async function decide(deps: PassDeps, reading: PipelineReading, source: BusEvent
   }
   const checked = await withCondition(deps, reading, source);
   const due = await startDue(deps, { ...reading, head: checked }, source);
-  const filled = await carryOnBackfills(deps, due.head);
+  const filled = await carryOnBackfills(deps, { head: due.head, readAt: reading.readAt });
   const cleared = await withoutOldUses(deps, filled.head, pipeline);
   return { head: sameOr(head, withDue(deps, cleared, pipeline)), hasMore: due.hasMore || filled.hasMore };
 }

@@ -508,4 +508,11 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '',
     tests: ['test/simulation/deleted-meanwhile.sim.test.ts'],
   },
+  {
+    name: 'who slept carries a backfill on',
+    file: BACKFILLS,
+    from: '    decidedAt: readAt,\n',
+    to: '',
+    tests: ['test/simulation/deleted-meanwhile.sim.test.ts'],
+  },
 ];

@@ -49,6 +49,17 @@ const MAPPED: Plan = {
   asks: [{ kind: 'delete', atMs: 20_000, run: 0, isForced: false }],
 };
 
+/** The minutes before, by a backfill; no instant of the schedule itself comes until who sleeps has woken. */
+const BACKFILLED: Plan = {
+  ...SCHEDULED,
+  revisions: [
+    { atMs: 0, to: { nodes: [NODE], failFast: false, schedule: [{ id: 's0', rate: '2 minutes', catchUp: 'all' }] } },
+    { atMs: 115_000, to: { nodes: [NODE], failFast: false } },
+  ],
+  backfills: [{ atMs: 10_000, fromMs: -240_000, toMs: 0, direction: 'forward', maxActiveRuns: 1 }],
+  asks: [{ kind: 'delete', atMs: 16_000, run: 1, isForced: false }],
+};
+
 async function sleepEverywhere(plan: Plan, forMs: number): Promise<void> {
   const { trace } = await playPlan(plan);
   for (let at = 0; at < trace.operations.length; at++) {
@@ -58,7 +69,7 @@ async function sleepEverywhere(plan: Plan, forMs: number): Promise<void> {
   }
 }
 
-const SLEEPS_MS = [8_000, 29_000, 200_000];
+const SLEEPS_MS = [8_000, 29_000, 100_000];
 
 describe('what was deleted is not made again by who slept while it started it', () => {
   it.each(SLEEPS_MS)('a child, for %i ms', async (forMs) => {
@@ -67,6 +78,10 @@ describe('what was deleted is not made again by who slept while it started it', 
 
   it.each(SLEEPS_MS)('a run of a schedule, for %i ms', async (forMs) => {
     await sleepEverywhere(SCHEDULED, forMs);
+  });
+
+  it('a run of a backfill', async () => {
+    await sleepEverywhere(BACKFILLED, 100_000);
   });
 });
 
