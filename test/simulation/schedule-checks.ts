@@ -20,7 +20,9 @@ interface Stood {
   readonly offset: number;
   /** Instants come after this. */
   readonly since: number;
+  /** It stood until then, and perhaps a while longer: its pipeline was deleted some time until `goneAt`. */
   readonly until: number;
+  readonly goneAt: number;
   readonly catchUp: string;
 }
 
@@ -43,20 +45,20 @@ export function checkStartsByThemselves(plan: Plan, world: World): void {
 /** Which entries stood when, by the heads that were committed. */
 function standingIn(plan: Plan, world: World, pipeline: string): Stood[] {
   const heads = world.trace.heads.filter(({ name }) => name === pipeline);
-  const deletedAt = world.users.told.find(
-    ({ act, answer }) => act.kind === 'deletePipeline' && answer === 'deleted',
-  )?.askedAt;
+  const deletion = world.users.told.find(({ act, answer }) => act.kind === 'deletePipeline' && answer === 'deleted');
   const stood: Stood[] = [];
   for (const [place, { revision, at, cursors }] of heads.entries()) {
     const of = { pipeline, revision, tags: [], trigger: { type: 'api' as const } };
-    const until = Math.min(heads[place + 1]?.at ?? Number.POSITIVE_INFINITY, deletedAt ?? Number.POSITIVE_INFINITY);
+    const next = heads[place + 1]?.at ?? Number.POSITIVE_INFINITY;
+    const until = Math.min(next, deletion?.askedAt ?? Number.POSITIVE_INFINITY);
+    const goneAt = Math.min(next, deletion?.at ?? Number.POSITIVE_INFINITY);
     for (const { id = '', cron, rate, catchUp = 'none' } of playedBy(plan, of).schedule ?? []) {
       const everyMs = everyMsOf({ cron, rate });
       const since = cursors.get(id) ?? at;
       const offset = cron === undefined ? since % everyMs : 0;
       const before = stood.find((one) => one.entry === id && one.until === at && one.since === since);
       if (before) stood.splice(stood.indexOf(before), 1);
-      stood.push({ entry: id, everyMs, offset, since, until, catchUp });
+      stood.push({ entry: id, everyMs, offset, since, until, goneAt, catchUp });
     }
   }
   return stood;
@@ -74,8 +76,8 @@ function checkInstant(world: World, run: RunRecord, entries: readonly Stood[]): 
   const latest = latestMs(world);
   const what = `run ${run.id} of ${trigger.entry} at ${trigger.instant}`;
   const isOfEntry = entries.some(
-    ({ entry, everyMs, offset, since, until }) =>
-      entry === trigger.entry && instant % everyMs === offset && instant > since && createdAt <= until + latest,
+    ({ entry, everyMs, offset, since, goneAt }) =>
+      entry === trigger.entry && instant % everyMs === offset && instant > since && createdAt <= goneAt + latest,
   );
   require(world, isOfEntry, () => `${what} is of no entry that stood: ${JSON.stringify(entries)}`);
   require(world, createdAt >= instant - skew, () => `${what} was started before that`);
