@@ -11,7 +11,7 @@ const backfill: fc.Arbitrary<PlannedBackfill> = fc
     atMs: fc.constantFrom(62_000, 3_000, 61_010, 100_000, 155_000),
     // From before the pipeline was there to what is not over yet: that is refused.
     agoMs: fc.constantFrom(0, 1_000, 60_000, -100_000),
-    forMs: fc.constantFrom(0, 120_000, 300_000, 480_000),
+    forMs: fc.constantFrom(0, 120_000, 180_000, 300_000),
     direction: fc.constantFrom('forward' as const, 'backward' as const),
     maxActiveRuns: fc.constantFrom(1, 2, 3, 100),
   })
