@@ -39,6 +39,8 @@ export interface CampaignRequest {
   readonly kind: PlanKind | undefined;
   /** Goes straight to one world. */
   readonly path: string | undefined;
+  /** Whether the others are played after one that fails. */
+  readonly keepsGoing: boolean;
   readonly threads: number;
   /** Whether the result is told as JSON. */
   readonly json: boolean;
@@ -55,29 +57,35 @@ export async function runCampaigns(request: CampaignRequest): Promise<number> {
   const total = campaigns.reduce((sum, { runs }) => sum + runs, 0);
   const progress = new Progress('worlds', total, `seed ${request.seed}`);
   const byKind = new Map<PlanKind, Counts>();
-  let failure: CampaignFailure | undefined;
+  const failures: CampaignFailure[] = [];
   const threads = await playOnThreads(campaigns, request.threads, {
     onPlayed({ kind }, outcome) {
       byKind.set(kind, add(byKind.get(kind), outcome));
-      failure ??= outcome.failure;
       progress.done(outcome.runs);
+      if (!outcome.failure) return;
+      if (request.keepsGoing || failures.length === 0) tellFailure(outcome.failure, request.json);
+      failures.push(outcome.failure);
     },
+    keepsGoing: request.keepsGoing,
     onFailing: (message) => progress.say(`a world fails (${firstLine(message)}); looking for the smallest that does`),
   });
   const seconds = progress.end();
-  if (failure) return tellFailure(failure, request.json);
+  if (failures.length > 0 && !request.keepsGoing) return 1;
+  const failed = failures.length;
   const sum = [...byKind.values()].reduce<Counts | undefined>(add, undefined) as Counts;
   if (request.json) {
     const kinds = Object.fromEntries(byKind);
-    process.stdout.write(`${JSON.stringify({ failed: false, seed: request.seed, threads, seconds, ...sum, kinds })}\n`);
-    return 0;
+    process.stdout.write(
+      `${JSON.stringify({ failed: failed > 0, failures: failed, seed: request.seed, threads, seconds, ...sum, kinds })}\n`,
+    );
+    return failed > 0 ? 1 : 0;
   }
   process.stdout.write(`${[HEAD, ...[...byKind].map(([kind, counts]) => row(kind, counts))].join('\n')}\n`);
   process.stdout.write(
-    `${sum.runs} worlds, none failed: ${sum.operations} port calls, ${sum.faults} faults, ${sum.starts} executions, ` +
+    `${sum.runs} worlds, ${failed > 0 ? failed : 'none'} failed: ${sum.operations} port calls, ${sum.faults} faults, ${sum.starts} executions, ` +
       `${Math.round(sum.runs / seconds)} worlds a second on ${threads} threads, ${Math.round(seconds)} s, seed ${request.seed}\n`,
   );
-  return 0;
+  return failed > 0 ? 1 : 0;
 }
 
 /** Campaigns with seeds of their own, of all kinds in their turns. */
@@ -123,7 +131,7 @@ function row(kind: string, { runs, operations, faults, starts, ms }: Counts): st
   return kind.padEnd(10) + columns.map(([value, width]) => String(value).padStart(width)).join('');
 }
 
-function tellFailure(failure: CampaignFailure, isJson: boolean): number {
+function tellFailure(failure: CampaignFailure, isJson: boolean): void {
   const { kind, seed, path, plan: world, message } = failure;
   const replay = `npm run simulate -- --kind ${kind} --seed ${seed} --path ${path}`;
   if (isJson) process.stdout.write(`${JSON.stringify({ failed: true, ...failure, replay })}\n`);
@@ -131,7 +139,6 @@ function tellFailure(failure: CampaignFailure, isJson: boolean): number {
     const told = JSON.stringify(world, null, 2);
     process.stdout.write(`a world fails, the smallest found:\n${told}\n${message}\n\nplay it again: ${replay}\n`);
   }
-  return 1;
 }
 
 function firstLine(text: string): string {

@@ -19,10 +19,12 @@ export interface ThreadListener<J extends ThreadJob> {
   readonly onPlayed: (job: J, outcome: OutcomeOf<J>) => void;
   /** A world failed; its thread goes on looking for the smallest. */
   readonly onFailing?: (message: string) => void;
+  /** Whether the other jobs are played all the same. @default false */
+  readonly keepsGoing?: boolean;
 }
 
 /**
- * Plays jobs on threads, each the next that is left, and begins none once one has failed.
+ * Plays jobs on threads, each the next that is left, and begins none once one has failed, unless that is asked for.
  * @returns how many threads there were
  * @throws what a thread throws
  */
@@ -39,7 +41,7 @@ export async function playOnThreads<J extends ThreadJob>(
     try {
       for (let job = left.shift(); job && !hasFailed; job = left.shift()) {
         const outcome = await ask(worker, job, listener.onFailing);
-        hasFailed ||= outcome.failure !== undefined;
+        hasFailed ||= outcome.failure !== undefined && !listener.keepsGoing;
         listener.onPlayed(job, outcome as OutcomeOf<J>);
       }
     } finally {

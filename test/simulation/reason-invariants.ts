@@ -102,7 +102,7 @@ export function decisionsOf(world: World, run: RunRecord): readonly Decision[] {
 
 function checkReason(world: World, whose: string, told: { readonly reason: string; readonly message: string }): void {
   require(world, KNOWN.has(told.reason), () => `${whose} has reason ${told.reason}`);
-  const isSentence = told.message.length > 0 && !/undefined|NaN|Invalid|null/.test(told.message);
+  const isSentence = told.message.length > 0 && !/\b(?:undefined|NaN|Invalid|null)\b/.test(told.message);
   require(world, isSentence, () => `${whose} is explained by ${JSON.stringify(told.message)}`);
 }
 

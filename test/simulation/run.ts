@@ -36,6 +36,7 @@ const command = new Command('npm run simulate --')
   .option('--seed <number>', 'decides which; without it, others each time', wholeNumber(Number.MIN_SAFE_INTEGER))
   .addOption(new Option('--kind <kind>', 'only worlds of this kind').choices(Object.keys(PLANS)))
   .option('--path <path>', 'one world of a kind and seed again')
+  .option('--keep-going', 'goes on after a world that fails, with the next two hundred, and tells all in the end')
   .option('--exhaustive', 'every crash, and every two crashes, of the small scenarios')
   .addOption(new Option('--scenario <name>', 'only this one of them').choices(SMALL_SCENARIOS.map(({ name }) => name)))
   .addOption(new Option('--mode <mode>', 'what is left to bring its runs to their end').choices(MODES))
@@ -50,6 +51,7 @@ interface Values {
   readonly seed?: number;
   readonly kind?: PlanKind;
   readonly path?: string;
+  readonly keepGoing?: true;
   readonly exhaustive?: true;
   readonly scenario?: string;
   readonly mode?: (typeof MODES)[number];
@@ -69,4 +71,12 @@ process.exitCode = values.exhaustive
       threads,
       json,
     })
-  : await runCampaigns({ runs, seed, kind: values.kind, path: values.path, threads, json });
+  : await runCampaigns({
+      runs,
+      seed,
+      kind: values.kind,
+      path: values.path,
+      keepsGoing: values.keepGoing === true,
+      threads,
+      json,
+    });
