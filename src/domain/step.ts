@@ -147,12 +147,13 @@ function succeed(draft: Draft): Json | undefined {
 }
 
 function toResult(draft: Draft, output: Json | undefined): StepResult {
+  const limits = settleLimits(draft);
   const announced = draft.facts.announced
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
-  const owes =
-    announced.state !== draft.state || (draft.changed && (saysNodes(draft.pipeline, draft) || isRunOver(draft.state)));
-  const limits = settleLimits(draft);
+  const isSaid = saysNodes(draft.pipeline, draft) || isRunOver(draft.state);
+  // What an earlier commit owed and nobody has announced is owed still, though this one changes nothing to be told.
+  const owes = announced.state !== draft.state || (isSaid && (draft.changed || announced.rev < draft.before.rev));
   const isLeaving = draft.deleted !== undefined && isRunOver(draft.state);
   const dueAt = decideDueAt(draft, owes || owesLimits(limits) || isLeaving);
   const isAnnounced =
