@@ -506,13 +506,20 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/scheduler/deletion.ts',
     from: 'if (mayBeMadeAgain(deps, run)) return;',
     to: '',
-    tests: ['test/simulation/deleted-meanwhile.sim.test.ts'],
+    tests: ['deleted-meanwhile.sim.test.ts'],
   },
   {
     name: 'who slept carries a backfill on',
     file: BACKFILLS,
     from: '    decidedAt: readAt,\n',
     to: '',
-    tests: ['test/simulation/deleted-meanwhile.sim.test.ts'],
+    tests: ['deleted-meanwhile.sim.test.ts'],
+  },
+  {
+    name: 'what was not announced is due only until the next commit',
+    file: STEP,
+    from: '(draft.changed || announced.rev < draft.before.rev)',
+    to: 'draft.changed',
+    tests: ['owed-announcement.test.ts'],
   },
 ];

@@ -177,6 +177,7 @@ async function runTests(tree: string, files: readonly string[]): Promise<Verdict
   if (code === 0) return { kind: 'alive' };
   if (code === undefined) return { kind: 'stuck' };
   const { testResults } = reportSchema.parse(JSON.parse(await readFile(results, 'utf8')));
+  if (testResults.length === 0) throw new Error(`no test ran of ${files.join(', ') || 'the simulation'}`);
   for (const { message, assertionResults } of testResults) {
     const failed = assertionResults.find(({ status }) => status === 'failed');
     // On a busy machine a test may take too long whatever the code says.
