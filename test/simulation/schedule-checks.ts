@@ -50,8 +50,10 @@ function standingIn(plan: Plan, world: World, pipeline: string): Stood[] {
   for (const [place, { revision, at, cursors }] of heads.entries()) {
     const of = { pipeline, revision, tags: [], trigger: { type: 'api' as const } };
     const next = heads[place + 1]?.at ?? Number.POSITIVE_INFINITY;
-    const until = Math.min(next, deletion?.askedAt ?? Number.POSITIVE_INFINITY);
-    const goneAt = Math.min(next, deletion?.at ?? Number.POSITIVE_INFINITY);
+    // A put that was under way meanwhile makes the pipeline anew.
+    const ending = deletion && at <= deletion.at ? deletion : undefined;
+    const until = Math.min(next, ending?.askedAt ?? Number.POSITIVE_INFINITY);
+    const goneAt = Math.min(next, ending?.at ?? Number.POSITIVE_INFINITY);
     for (const { id = '', cron, rate, catchUp = 'none' } of playedBy(plan, of).schedule ?? []) {
       const everyMs = everyMsOf({ cron, rate });
       const since = cursors.get(id) ?? at;
