@@ -162,8 +162,10 @@ function checkWait({ world, plan, run, nodes, decisions, indexOf }: PlayedRun, p
     require(world, !isOut, () => `n${place} waited too long, and was never QUEUED`);
     return;
   }
+  // By revision: the clocks of those who decided may differ.
+  const [first, last] = [ofNode[began]?.rev ?? 0, ofNode[end]?.rev ?? 0];
   const resumed = decisions.filter(
-    ({ to, state, at }) => to === 'run' && state === 'RUNNING' && at > since && at <= until,
+    ({ to, state, rev }) => to === 'run' && state === 'RUNNING' && rev > first && rev <= last,
   );
   const waitedMs = until - (resumed.at(-1)?.at ?? since);
   const skew = 2 * (world.faults.skewMs ?? 0);
