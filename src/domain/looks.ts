@@ -10,7 +10,7 @@ const FENCE_MARGIN_MS = 5_000;
 /** Looks that find an execution running though it was told to stop, before it is given up after its grace. */
 const ANSWERED_STOPS = 3;
 /** Clocks of two invocations differ by less than this. */
-const CLOCK_SKEW_MS = 2_000;
+export const CLOCK_SKEW_MS = 2_000;
 /** How long a confirmed execution may be absent before it counts as lost, at least. */
 const LOST_GRACE_MS = 60_000;
 

@@ -299,7 +299,7 @@ export function isRunOver(state: RunStateName): boolean {
  * Whether something of the run has still to be published.
  * @param everyChange whether every commit is published, not only those that change the run's state and those after its end
  */
-export function owesAnnouncement(run: RunRecord, everyChange: boolean): boolean {
+export function owesAnnouncement(run: Pick<RunRecord, 'announced' | 'state' | 'rev'>, everyChange: boolean): boolean {
   if (run.announced.state !== run.state) return true;
   return (everyChange || isRunOver(run.state)) && run.announced.rev < run.rev;
 }

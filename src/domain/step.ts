@@ -151,9 +151,9 @@ function toResult(draft: Draft, output: Json | undefined): StepResult {
   const announced = draft.facts.announced
     ? { rev: draft.before.rev, state: draft.before.state }
     : draft.before.announced;
-  const isSaid = saysNodes(draft.pipeline, draft) || isRunOver(draft.state);
   // What an earlier commit owed and nobody has announced is owed still, though this one changes nothing to be told.
-  const owes = announced.state !== draft.state || (isSaid && (draft.changed || announced.rev < draft.before.rev));
+  const rev = draft.changed ? draft.before.rev + 1 : draft.before.rev;
+  const owes = owesAnnouncement({ announced, state: draft.state, rev }, saysNodes(draft.pipeline, draft));
   const isLeaving = draft.deleted !== undefined && isRunOver(draft.state);
   const dueAt = decideDueAt(draft, owes || owesLimits(limits) || isLeaving);
   const isAnnounced =

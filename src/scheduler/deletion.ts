@@ -3,6 +3,7 @@
  * the list goes, then everything keyed by its nonce, a page at a time, and the aggregate last. So whatever dies in between
  * leaves it due, and a run of the same id can be made only once nothing of this one is left.
  */
+import { CLOCK_SKEW_MS } from '#domain/looks.ts';
 import { isRunOver, owesAnnouncement, type RunRecord, type RunTrigger } from '#domain/run.ts';
 import { owesLimits } from '#domain/run-limits.ts';
 import type { PassDeps } from './deps.ts';
@@ -10,8 +11,6 @@ import { awaits, ringParent } from './parent-run.ts';
 
 /** Items that go at a time. */
 const PAGE = 500;
-/** How far the clocks of two functions may be apart (ms). */
-const CLOCKS_APART_MS = 4_000;
 /** What started these was no call of a user: others may have decided the same start, and slept since. */
 const BY_ITSELF: ReadonlySet<RunTrigger['type']> = new Set(['schedule', 'event', 'backfill', 'pipeline']);
 
@@ -29,7 +28,7 @@ export function isLeaving(run: RunRecord): boolean {
  * and would be played a second time. A start is carried out within the time of a pass, and so is what it calls.
  */
 function mayBeMadeAgain({ clock, options }: PassDeps, { trigger, createdAt }: RunRecord): boolean {
-  return BY_ITSELF.has(trigger.type) && clock.now() < createdAt + 2 * options.passMs + CLOCKS_APART_MS;
+  return BY_ITSELF.has(trigger.type) && clock.now() < createdAt + 2 * (options.passMs + CLOCK_SKEW_MS);
 }
 
 /**

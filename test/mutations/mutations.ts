@@ -518,8 +518,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'what was not announced is due only until the next commit',
     file: STEP,
-    from: '(draft.changed || announced.rev < draft.before.rev)',
-    to: 'draft.changed',
+    from: 'draft.before.rev + 1 : draft.before.rev;',
+    to: 'draft.before.rev + 1 : announced.rev;',
     tests: ['owed-announcement.test.ts'],
   },
 ];

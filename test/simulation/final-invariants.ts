@@ -1,5 +1,6 @@
 /** What must hold once a world has come to rest: the run is over, told to everybody, with nothing left behind. */
 import { isDeepStrictEqual } from 'node:util';
+import type { TriggerRule } from '#domain/definition.ts';
 import { isRunOver, type ParentAttempt, type RunRecord } from '#domain/run.ts';
 import { require } from './invariant-error.ts';
 import { attemptOf, isMadeAgain, seenIn } from './invariants.ts';
@@ -9,6 +10,9 @@ import { decisionsOf } from './reason-invariants.ts';
 import { checkToldFinally } from './told-invariants.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
+
+/** Rules that start a node before all of its upstreams are over: what it is given depends on when. */
+export const EARLY_RULES: ReadonlySet<TriggerRule> = new Set(['always', 'one_success', 'one_failed']);
 
 /** At the end. */
 export async function checkFinally(world: World): Promise<void> {
@@ -121,8 +125,8 @@ function checkInput(world: World, name: string): void {
   const { run, node } = attemptOf(name);
   const { trigger = 'always' } = world.pipelineOf(world.runs.latest(run)).nodes[node] ?? {};
   const inputs = [...(world.trace.inputs.get(name) ?? [])];
-  const isEarly = trigger === 'always' || trigger === 'one_success' || trigger === 'one_failed';
-  require(world, isEarly || inputs.length <= 1, () => `${name} was asked for with ${inputs.join(' and ')}`);
+  require(world, EARLY_RULES.has(trigger) || inputs.length <= 1, () =>
+    `${name} was asked for with ${inputs.join(' and ')}`);
 }
 
 /** Every revision up to the last is covered by what was published, and the last word is the final state. */

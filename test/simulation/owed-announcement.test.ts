@@ -4,6 +4,7 @@ import type { Facts, LimitFact } from '#domain/facts.ts';
 import { compilePipeline } from '#domain/graph.ts';
 import type { RunRecord } from '#domain/run.ts';
 import { step } from '#domain/step.ts';
+import { newRun } from './new-run.ts';
 
 const CREATED = Date.UTC(2026, 10, 30);
 const TURNS = 'pipeline/p';
@@ -11,27 +12,15 @@ const PIPELINE = compilePipeline({ name: 'p', concurrency: { maxActiveRuns: 1 },
 
 /** A run that was stopped while it waited for its turn; its end was published. */
 const OVER: RunRecord = {
-  schemaVersion: 1,
-  id: 'a'.repeat(26),
-  pipeline: 'p',
-  revision: 'r',
-  nonce: 'b'.repeat(8),
-  secret: 's',
+  ...newRun(PIPELINE, CREATED),
   rev: 3,
   state: 'ABORTED',
   reason: 'Stopped',
   since: CREATED + 1_000,
-  createdAt: CREATED,
   startedAt: CREATED + 1_000,
   endedAt: CREATED + 1_000,
-  trigger: { type: 'api' },
-  tags: [],
-  inputHash: 'h',
   nodes: 'A',
-  machines: [],
-  flights: [],
   stop: { kind: 'user', at: CREATED + 1_000 },
-  decisions: [],
   announced: { rev: 3, state: 'ABORTED' },
 };
 

@@ -5,13 +5,11 @@ import { isJsonObject, type Json, type JsonObject } from '#domain/json.ts';
 import { statusOf } from '#domain/node-status.ts';
 import { PAYLOAD_LIMITS, replaceRefs } from '#domain/payload-ref.ts';
 import { type PlayedRun, playedRun } from './chance.ts';
+import { EARLY_RULES } from './final-invariants.ts';
 import { require } from './invariant-error.ts';
 import type { Plan, PlannedNode } from './plan.ts';
 import { resultName } from './watched-runs.ts';
 import type { World } from './world.ts';
-
-/** Rules that start a node before all of its upstreams are over: what it is given depends on when. */
-const EARLY: ReadonlySet<string> = new Set(['always', 'one_success', 'one_failed']);
 
 /** Checks the inputs of all executions of a plan with large outputs. */
 export function checkPayloads(plan: Plan, world: World): void {
@@ -36,7 +34,7 @@ function checkInput(played: PlayedRun, place: number, input: string): void {
   const outputs = outputsIn(given, upstreams);
   for (const upstream of upstreams) {
     const expected = outputOf(played, upstream);
-    const isEarly = EARLY.has(trigger) && !outputs.has(upstream);
+    const isEarly = EARLY_RULES.has(trigger) && !outputs.has(upstream);
     const found = outputs.get(upstream);
     require(world, isEarly || expected === undefined || isDeepStrictEqual(found, expected), () => {
       return `n${place} was given ${shown(found)} of n${upstream}, which gave ${shown(expected)}`;
